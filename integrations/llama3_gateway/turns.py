@@ -65,10 +65,12 @@ class Turn:
         """Return the request for the upstream as JSON.
 
         Raises:
-            GatewayError: it cannot be written.
+            GatewayError: it cannot be written, or the upstream cannot be held to a call of these tools.
         """
         try:
             return json.dumps(self.body).encode()
+        except ToolDefinitionError as error:
+            raise _bad(str(error), "tools") from None
         except RecursionError:
             raise GatewayError(HTTPStatus.BAD_REQUEST, _TOO_DEEP) from None
 

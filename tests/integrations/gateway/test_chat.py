@@ -360,6 +360,26 @@ class TestConstraint:
         ]
         assert second[:2] == ["root ::= call0", first[4].replace("call3", "call0")]
 
+    @pytest.mark.parametrize(
+        "reference",
+        [
+            *({"$ref": "http://x/y"}, {"$ref": "other.json#/X"}, {"$ref": "#anchor"}, {"$ref": ""}, {"$ref": 5}),
+            *({"$ref": "#/$defs/Missing"}, {"$dynamicRef": "#x"}),
+        ],
+        ids=str,
+    )
+    def test_a_schema_that_refers_to_what_it_does_not_have_is_refused(self, reference: dict[str, object]):
+        parameters = {"type": "object", "properties": {"a": reference}}
+        tools = [WEATHER, {"type": "function", "function": {"name": "f", "parameters": parameters}}]
+        with serving(says("Hi"), constrain="json_schema", retries=0) as served:
+            response = served.chat(tools=tools, tool_choice="required")
+            assert served.asked == []
+            assert served.chat(tools=tools).status_code == 200
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "tools")
+        (value,) = map(str, reference.values())
+        message = f"the parameters of f refer to {value!r}, which is not in them: put it into their $defs"
+        assert message in response.json()["error"]["message"]
+
     def test_the_clients_own_constraint_stays(self):
         with serving(says(CALL), constrain="json_schema") as served:
             served.chat(tool_choice="required", response_format={"type": "json_object"})
