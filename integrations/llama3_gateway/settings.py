@@ -68,7 +68,8 @@ class Upstream:
     ('http://localhost:11434/v1/models', 'http://localhost:11434/api/tags')
 
     Raises:
-        SettingsError: `url` is not an http or https URL, or is that of one request; or the key cannot be sent.
+        SettingsError: `url` is not an http or https URL, or is that of one request; or the key is empty or cannot be
+            sent.
     """
 
     url: str
@@ -91,10 +92,7 @@ class Upstream:
             meant = _shown(base if urlsplit(base).path else f"{base}/v1")
             raise SettingsError(f"upstream {_shown(url)} is the address of one request: write {meant}")
         object.__setattr__(self, "url", url if urlsplit(url).path else f"{url}/v1")
-        key = self.api_key.strip() if self.api_key else None
-        if key and not key.isprintable():
-            raise SettingsError("upstream_api_key has a line break or another character that no key has")
-        object.__setattr__(self, "api_key", key)
+        object.__setattr__(self, "api_key", _key(self.api_key, "upstream_api_key"))
 
     @property
     def shown(self) -> str:
@@ -170,6 +168,7 @@ class GatewaySettings:
             raise SettingsError(f"port is a number from 0 to 65535, not {self.port!r}")
         if not isinstance(self.log_content, bool):
             raise SettingsError(f"log_content is true or false, not {self.log_content!r}")
+        object.__setattr__(self, "api_key", _key(self.api_key, "api_key"))
         object.__setattr__(self, "cors", tuple(map(_origin, self.cors)))
 
     def of_model(self, name: object) -> ModelSettings:
@@ -264,9 +263,8 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     usual = _USUAL_PLACE if place == "request" else place
     models = tuple(_entry(entry, default, f"models[{place}]", usual) for place, entry in enumerate(entries))
     of_server = {name: value for name, value in values.items() if name in OF_SERVER}
-    for name in ("host", "api_key"):
-        if name in of_server:
-            _require_str(of_server[name], name)
+    if "host" in of_server:
+        _require_str(of_server["host"], "host")
     cors = of_server.get("cors", ())
     if not isinstance(cors, (list, tuple)) or not all(isinstance(origin, str) for origin in cors):
         raise SettingsError(f'cors is a list of origins such as ["http://localhost:3000"], not {cors!r}')
@@ -383,6 +381,23 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def _key(given: str | None, name: str) -> str | None:
+    """Return a key as it is sent: without white space around it.
+
+    Raises:
+        SettingsError: it is empty, or cannot be sent.
+    """
+    if given is None:
+        return None
+    _require_str(given, name)
+    key = given.strip()
+    if not key:
+        raise SettingsError(f"{name} is white space alone: write a key, or leave it out")
+    if not key.isprintable():
+        raise SettingsError(f"{name} has a line break or another character that no key has")
+    return key
 
 
 def _require_str(value: object, what: str) -> None:

@@ -65,6 +65,11 @@ class TestKeys:
         with serving(says("Hi"), api_key="schl\u00fcssel") as served:
             assert served.chat_with({"authorization": given}).status_code == 200
 
+    @pytest.mark.parametrize("key", ["sesame ", "sesame\n", " sesame"])
+    def test_a_key_with_white_space_around_it_lets_clients_in(self, key: str):
+        with serving(says("Hi"), api_key=key) as served:
+            assert served.chat_with({"authorization": "Bearer sesame"}).status_code == 200
+
     def test_the_gateways_own_key_goes_no_further(self):
         with serving(says("Hi"), api_key="sesame") as served:
             headers = {"authorization": "Bearer sesame"}

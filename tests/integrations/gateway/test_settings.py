@@ -72,8 +72,10 @@ def test_a_model_may_take_native_back(common: dict[str, Any], entry: dict[str, A
     assert settings.of_model("a").chat.tools_in == place
 
 
-def test_white_space_around_a_key_is_none_of_it():
-    assert read_settings({"upstream": URL, "upstream_api_key": "sesame\n"}).default.upstream.api_key == "sesame"
+@pytest.mark.parametrize("key", ["sesame ", "sesame\n", " sesame", "\tsesame\r\n"])
+def test_white_space_around_a_key_is_none_of_it(key: str):
+    settings = read_settings({"upstream": URL, "upstream_api_key": key, "api_key": key})
+    assert (settings.default.upstream.api_key, settings.api_key) == ("sesame", "sesame")
 
 
 def test_a_key_of_a_models_own_goes_to_the_same_upstream():
@@ -99,6 +101,11 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": "http://me:secret@a/v1/responses"}, "upstream http://a/v1/responses is the address of one"),
         ({"upstream": URL, "models": [{"match": "a", "upstream": f"{URL}/embeddings"}]}, f"write {URL}"),
         ({"upstream": URL, "upstream_api_key": "sk\nx"}, "upstream_api_key has a line break"),
+        ({"upstream": URL, "upstream_api_key": " \n"}, "upstream_api_key is white space alone: write a key, or"),
+        ({"upstream": URL, "api_key": "sk\nx"}, "api_key has a line break"),
+        ({"upstream": URL, "api_key": " "}, "api_key is white space alone: write a key, or leave it out"),
+        ({"upstream": URL, "api_key": ""}, "api_key is a text, not ''"),
+        ({"upstream": URL, "api_key": 5}, "api_key is a text, not 5"),
         ({"upstream": URL, "leninet": True}, "did you mean 'lenient'?"),
         ({"upstream": URL, "lenient": 1}, "the configuration: lenient must be True or False"),
         ({"upstream": URL, "retries": -1}, "the configuration: retries must be 0 or more"),
