@@ -83,7 +83,7 @@ class Gateway:
     def client(self) -> UpstreamClient:
         """What asks the upstreams; made for the first request, as it belongs to one event loop."""
         if self._client is None:
-            self._client = UpstreamClient(self.settings.timeout, self._name)
+            self._client = UpstreamClient(self.settings.timeout, self._name, self.settings.with_clients_key)
         return self._client
 
     async def aclose(self) -> None:

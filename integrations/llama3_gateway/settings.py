@@ -232,6 +232,25 @@ class GatewaySettings:
         """The servers, each once, the default's first."""
         return list(dict.fromkeys([self.default.upstream, *(settings.upstream for _, settings in self.models)]))
 
+    @property
+    def with_clients_key(self) -> frozenset[Upstream]:
+        """The servers to which a client's `Authorization` goes.
+
+        If no key is set, these are all. If a server has a key of its own, the client's is for the default's server
+        alone; if the gateway has one, it is for the gateway.
+
+        >>> local, other = Upstream("http://localhost:11434"), Upstream("http://localhost:8080", "sesame")
+        >>> settings = GatewaySettings(default=ModelSettings(local), models=(("qwen*", ModelSettings(other)),))
+        >>> [upstream.url for upstream in settings.with_clients_key]
+        ['http://localhost:11434/v1']
+        """
+        if self.api_key:
+            return frozenset()
+        upstreams = self.upstreams
+        if any(upstream.api_key for upstream in upstreams):
+            upstreams = [upstream for upstream in upstreams[:1] if not upstream.api_key]
+        return frozenset(upstreams)
+
 
 OF_SERVER = tuple(one.name for one in fields(GatewaySettings) if one.name not in {"default", "models"})
 """The settings that hold for all requests."""
@@ -248,7 +267,7 @@ def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
 
     Args:
         values: the settings by name. `models` is a list of more of them, each with a pattern, `match`; what such an
-            entry does not say, the others do.
+            entry does not say, the others do. But a key goes to no other server than the `upstream` beside it.
 
     Raises:
         SettingsError: there is no such setting, `upstream` is missing, or a setting cannot have a value.
@@ -311,11 +330,13 @@ def _model_settings(
     for name in ("upstream", "upstream_api_key"):
         if values.get(name) is not None:
             _require_str(values[name], f"{name} of {where}")
-    if url is not None:
-        upstream = Upstream(url, key)
-    else:
+    if url is None:
         assert default is not None  # noqa: S101 - it has just been seen
         upstream = default.upstream if key is None else replace(default.upstream, api_key=key)
+    else:
+        upstream = Upstream(url, key)
+        if default and key is None and upstream.url == default.upstream.url:
+            upstream = default.upstream  # with its key, which goes to no other server
     constrain = values.get("constrain", default.constrain if default else None)
     if constrain is not None and constrain not in get_args(Constrain):
         raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')

@@ -123,16 +123,18 @@ class UpstreamAnswer:
 class UpstreamClient:
     """Asks upstreams, over connections that are kept."""
 
-    def __init__(self, timeout: float, name: str) -> None:
+    def __init__(self, timeout: float, name: str, with_clients_key: frozenset[Upstream] = frozenset()) -> None:
         """Prepare to ask.
 
         Args:
             timeout: seconds for which an upstream may be silent.
             name: who asks, for the header `Via` (RFC 9110, 7.6.3), by which a loop is found.
+            with_clients_key: the servers to which a client's `Authorization` goes.
         """
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_SECONDS_KEPT)
         trusted = httpx.create_ssl_context()
         self._timeout = timeout
+        self._with_clients_key = with_clients_key
         self._via = (b"via", f"1.1 {name}".encode())
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS), pool=None),
@@ -163,7 +165,7 @@ class UpstreamClient:
         Raises:
             GatewayError: there is no answer.
         """
-        left_out = _OF_CLIENT | {b"authorization"} if upstream.api_key else _OF_CLIENT
+        left_out = _OF_CLIENT if upstream in self._with_clients_key else _OF_CLIENT | {b"authorization"}
         sent = [*forwarded(headers, left_out), self._via]
         if upstream.api_key:
             sent.append((b"authorization", f"Bearer {upstream.api_key}".encode()))

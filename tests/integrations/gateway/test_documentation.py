@@ -67,11 +67,14 @@ def test_defaults_are_those_of_the_settings():
     assert (int(shown["retries"]), shown["unknown_tool"]) == (chat.max_retries, chat.read.on_unknown_tool)
 
 
-def test_its_file_can_be_read(tmp_path: Path):
-    (toml,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    path = tmp_path / "gateway.toml"
-    path.write_text(toml, "utf-8")
-    assert read_settings(load_settings(path)).of_model("qwen3").chat.prompt_format == "function"
+def test_its_files_can_be_read(tmp_path: Path):
+    path, read = tmp_path / "gateway.toml", []
+    for toml in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL):
+        path.write_text(toml, "utf-8")
+        read.append(read_settings(load_settings(path)))
+    options, keys = read
+    assert options.of_model("qwen3").chat.prompt_format == "function"
+    assert [upstream.api_key for upstream in keys.upstreams] == ["the key of example.com", "the key of llama-server"]
 
 
 ERRORS = sorted({text.strip() for row in rows("When something is off") for text in QUOTED.findall(row[0])} - {"…"})

@@ -28,12 +28,16 @@ from integrations.gateway.harness import (
     WAIT,
     WEATHER,
     Answer,
+    Asked,
     chunk,
     events,
     running,
     says,
     serving,
     wait_until,
+)
+from integrations.gateway.harness import (
+    Upstream as Answering,
 )
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.command import serve
@@ -87,6 +91,47 @@ class TestKeys:
             served.chat_with({"authorization": "Bearer mine"})
             served.post("/v1/embeddings", {})
             assert [asked.headers["authorization"] for asked in served.asked] == ["Bearer theirs"] * 2
+
+    @pytest.mark.parametrize(
+        ("common", "own", "sent"),
+        [
+            ({}, {}, ["mine", "mine", "mine", "mine"]),
+            ({"upstream_api_key": "a"}, {}, ["a", "a", None, None]),
+            ({"upstream_api_key": "a"}, {"upstream_api_key": "b"}, ["a", "a", "b", None]),
+            ({}, {"upstream_api_key": "b"}, ["mine", "mine", "b", None]),
+            ({"api_key": "mine"}, {}, [None, None, None, None]),
+            ({"api_key": "mine", "upstream_api_key": "a"}, {}, ["a", "a", None, None]),
+            ({"api_key": "mine"}, {"upstream_api_key": "b"}, [None, None, "b", None]),
+        ],
+        ids=str,
+    )
+    def test_a_key_goes_to_no_server_that_it_is_not_for(
+        self, common: dict[str, str], own: dict[str, str], sent: list[str | None]
+    ):
+        def respond(asked: Asked) -> Answer:
+            return says("Hi")(asked) if asked.data else Answer([b'{"data": []}'])
+
+        server, another = Answering(respond), Answering(respond)
+        headers, names = {"authorization": "Bearer mine"}, ("default", "same", "own", "other")
+        with running(server) as url, running(another) as another_url:
+            models = [
+                {"match": "same", "upstream": f"{url}/v1/", "retries": 0},
+                {"match": "own", "upstream": another_url, **own},
+                {"match": "other", "upstream": another_url},
+            ]
+            settings = read_settings({"upstream": url, "models": models, **common})
+            with running(Gateway(settings)) as address, httpx.Client(trust_env=False) as http:
+                for name in names:
+                    for body in ({"tools": [WEATHER]}, {"tools": []}):
+                        body |= {"model": name, "messages": QUESTION}
+                        http.post(f"{address}/v1/chat/completions", json=body, headers=headers)
+                http.get(f"{address}/v1/models", headers=headers)
+        asked = [*server.asked, *another.asked]
+        keys = [key and f"Bearer {key}" for key in sent]
+        for name, key in zip(names, keys, strict=True):
+            of_model = [one for one in asked if one.data and one.body["model"] == name]
+            assert {one.headers.get("authorization") for one in of_model} == {key}, name
+        assert {one.headers.get("authorization") for one in asked if not one.data} == set(keys)
 
     @pytest.mark.parametrize("path", ["/healthz", "/"])
     def test_health_needs_none(self, path: str):
