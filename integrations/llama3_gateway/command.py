@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+from click.core import ParameterSource
 from click.decorators import FC
 
 from llama3_gateway.errors import SettingsError
@@ -149,18 +150,44 @@ def serve(upstreams: tuple[str, ...], config: Path | None, **options: object) ->
     """
     try:
         values = load_settings(config) if config else {}
-        settings = read_settings(_merged(values, upstreams, options))
+        settings = read_settings(_merged(values, upstreams, _in_order(options)))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     _run(settings)
 
 
-def _merged(values: dict[str, Any], upstreams: tuple[str, ...], options: dict[str, object]) -> dict[str, Any]:
-    """Return the settings of the file, and over them those that were given."""
+def _in_order(options: dict[str, object]) -> list[dict[str, object]]:
+    """Return the options that were given: those of the environment, then those of the command line."""
     if isinstance(cors := options.get("cors"), tuple):
         options = {**options, "cors": tuple(re.split(r"[,\s]+", ",".join(cors).strip(", "))) if cors else ()}
     given = {name: value for name, value in options.items() if value not in {None, ()}}
-    merged = {**values, **{name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}}
+    source_of = click.get_current_context().get_parameter_source
+    return [
+        {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if source_of(name) is source
+        }
+        for source in (ParameterSource.ENVIRONMENT, ParameterSource.COMMANDLINE)
+    ]
+
+
+def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of two sources, of which the one above wins.
+
+    `native = true` and `tools_in = "request"` are the same setting: so either of them wins over both of the other's.
+    """
+    merged = {**below, **above}
+    if "tools_in" in above and "native" not in above:
+        merged.pop("native", None)
+    if above.get("native") is False and "tools_in" not in above and below.get("tools_in") == "request":
+        merged.pop("tools_in")
+    return merged
+
+
+def _merged(values: dict[str, Any], upstreams: tuple[str, ...], given: Sequence[dict[str, object]]) -> dict[str, Any]:
+    """Return the settings of the file, and over them those that were given."""
+    merged = reduce(_over, given, values)
     models = []
     plain = None
     for upstream in upstreams:

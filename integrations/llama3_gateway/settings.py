@@ -354,6 +354,8 @@ def _chat_settings(
     native = values.get("native")
     if native is not None and not isinstance(native, bool):
         raise SettingsError(f"native of {where} is true or false, not {native!r}")
+    if native is False and values.get("tools_in") == "request":
+        raise SettingsError(f'native of {where} is false, and tools_in = "request" is the same as true: leave one out')
     if native:
         changes["tools_in"] = "request"
     elif native is False and default and default.chat.tools_in == "request":

@@ -111,6 +111,10 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": URL, "retries": -1}, "the configuration: retries must be 0 or more"),
         ({"upstream": URL, "unknown_tool": "run"}, "the configuration: unknown_tool must be "),
         ({"upstream": URL, "native": "yes"}, "native of the configuration is true or false"),
+        (
+            {"upstream": URL, "native": False, "tools_in": "request"},
+            'native of the configuration is false, and tools_in = "request" is the same as true: leave one out',
+        ),
         ({"upstream": URL, "constrain": "regex"}, 'constrain of the configuration is "json_schema" or "grammar"'),
         ({"upstream": URL, "constrain": ["grammar"]}, 'constrain of the configuration is "json_schema" or "grammar"'),
         ({"upstream": URL, "constrain": "grammar", "formats": ["pythonic"]}, 'formats needs "json"'),
@@ -195,6 +199,17 @@ class TestTheCommand:
 
         return run
 
+    @pytest.fixture
+    def run_with(self, run: Run, tmp_path: Path) -> Run:
+        """Run the command with a file of these settings besides the upstream."""
+
+        def run_with(settings: str, *arguments: str, **environment: str) -> Any:  # noqa: ANN401 - as `run` returns it
+            path = tmp_path / "gateway.toml"
+            path.write_text(f'upstream = "{URL}"\n{settings}\n', "utf-8")
+            return run("--config", str(path), *arguments, **environment)
+
+        return run_with
+
     def test_options_set_what_the_file_sets(self, run: Run):
         flags = ["--lenient", "--repair", "--no-coerce", "--split-reasoning", "--starts-reasoning", "--log-content"]
         words = ["--prompt-format", "pythonic", "--tools-in", "system", "--tool-role", "tool", "--unknown-tool", "text"]
@@ -219,6 +234,35 @@ class TestTheCommand:
         assert run(**environment).port == 9001
         assert run("--no-lenient", **environment).default.chat.read.lenient is False
         assert run(LLAMA3_TOOLS_UPSTREAM=URL, LLAMA3_TOOLS_LENIENT="1").default.chat.read.lenient is True
+
+    @pytest.mark.parametrize(
+        ("file", "environment", "arguments", "place"),
+        [
+            ("native = true", None, ["--tools-in", "user"], "user"),
+            ("native = true", "user", [], "user"),
+            ("native = true", "system", ["--native"], "request"),
+            ('tools_in = "request"', None, ["--no-native"], "user"),
+            ('native = true\ntools_in = "request"', None, ["--no-native"], "user"),
+            ('native = true\ntools_in = "system"', None, ["--no-native"], "system"),
+            ('tools_in = "system"', None, ["--native"], "request"),
+            ("native = false", None, ["--tools-in", "request"], "request"),
+            ("native = false", "request", [], "request"),
+            ("", "request", ["--no-native"], "user"),
+            ('tools_in = "system"', "request", ["--no-native"], "user"),
+            ("", None, ["--native", "--tools-in", "system"], "request"),
+        ],
+    )
+    def test_native_and_tools_in_are_one_setting(
+        self, run_with: Run, file: str, environment: str | None, arguments: list[str], place: str
+    ):
+        given = {"LLAMA3_TOOLS_TOOLS_IN": environment} if environment else {}
+        assert run_with(file, *arguments, **given).default.chat.tools_in == place
+
+    @pytest.mark.parametrize("native", ["1", "0"])
+    def test_the_command_line_wins_over_native_in_the_environment(self, run: Run, native: str):
+        place = "user" if native == "1" else "request"
+        settings = run("--upstream", URL, "--tools-in", place, LLAMA3_TOOLS_NATIVE=native)
+        assert settings.default.chat.tools_in == place
 
     def test_an_upstream_may_be_for_some_models(self, run: Run, file: Path):
         settings = run(
