@@ -311,7 +311,6 @@ _ROUTES: dict[tuple[str, str], tuple[str, _Handler]] = {
     ("GET", "/healthz"): ("healthz", Gateway.health),
     ("GET", "/metrics"): ("metrics", Gateway.count),
     ("GET", "/"): ("root", Gateway.say_hello),
-    ("HEAD", "/"): ("root", Gateway.say_hello),
 }
 
 
@@ -323,7 +322,8 @@ def _route(exchange: Exchange) -> tuple[str, _Handler]:
     """
     if exchange.is_preflight and exchange.extra_headers:
         return "preflight", Gateway.allow
-    if route := _ROUTES.get((exchange.method, exchange.path)):
+    method = "GET" if exchange.method == "HEAD" else exchange.method  # whose answer is the same, without its body
+    if route := _ROUTES.get((method, exchange.path)):
         return route
     if _STATEFUL.fullmatch(exchange.path):
         message = f"{exchange.path} {NEEDS_STATE}: send the whole conversation as input to /v1/responses"

@@ -228,6 +228,18 @@ class TestHealthAndMetrics:
         with serving(says("Hi")) as served:
             assert served.http.get(f"{served.address}/healthz").json() == {"status": "ok"}
 
+    @pytest.mark.parametrize("path", ["/", "/healthz", "/metrics", "/v1/models"])
+    def test_what_can_be_got_has_a_head(self, path: str):
+        with serving(lambda asked: Answer([b"{}"] if asked.method == "GET" else [])) as served:
+            got, head = (served.http.request(method, served.address + path) for method in ("GET", "HEAD"))
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-type"] == got.headers["content-type"]
+
+    def test_a_head_needs_the_key_if_the_rest_does(self):
+        with serving(says("Hi"), api_key="sesame") as served:
+            heads = [served.http.head(served.address + path) for path in ("/healthz", "/metrics")]
+        assert [head.status_code for head in heads] == [200, 401]
+
     def test_what_is_not_there_says_what_is(self):
         with serving(says("Hi")) as served:
             response = served.http.get(f"{served.address}/chat/completions")
