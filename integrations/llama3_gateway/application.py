@@ -231,7 +231,7 @@ class Gateway:
             turn = prepare_turn(from_ollama(body), settings, is_ollama=True)
             await self._with_tools(exchange, turn, OllamaDialect(), OllamaShape())
         else:
-            await self._without_tools(exchange, data, from_ollama(body), settings)
+            await self._without_tools(exchange, data, from_ollama(body), settings, is_ollama=True)
 
     async def pass_on(self, exchange: Exchange, data: bytes) -> None:
         """Pass a request on as it is."""
@@ -294,10 +294,12 @@ class Gateway:
     ) -> None:
         await Engine(exchange, self.client, self.settings, dialect, shape).answer(turn)
 
-    async def _without_tools(self, exchange: Exchange, data: bytes, body: _Body, settings: ModelSettings) -> None:
+    async def _without_tools(
+        self, exchange: Exchange, data: bytes, body: _Body, settings: ModelSettings, *, is_ollama: bool = False
+    ) -> None:
         """Pass a request on: as it is, unless its history holds calls, which a server without tools refuses."""
         if has_tool_history(body.get("messages")):
-            data = prepare_turn(body, settings).written()
+            data = prepare_turn(body, settings, is_ollama=is_ollama).written()
         await pass_through(exchange, self.client, settings.upstream, data)
 
 

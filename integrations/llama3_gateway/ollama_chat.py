@@ -10,6 +10,7 @@ from typing import Any
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import NDJSON
 from llama3_gateway.framing import LineReader, read_object, write_json, written
+from llama3_gateway.ollama_images import images_as_parts
 from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
 from llama3_gateway.turns import ChoiceReader, Delta
 from llama3_tools.chat import Reply
@@ -31,7 +32,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request in which calls and results know each other by ids, as OpenAI has them.
+    """Return a request as OpenAI has it: calls and results know each other by ids, and images of results are parts.
 
     A result belongs to the first call of its tool that has none yet.
 
@@ -41,6 +42,9 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
     ...     print(message.get("tool_calls", [message])[0])
     {'function': {'name': 'now', 'arguments': {}}, 'id': 'call_0'}
     {'role': 'tool', 'content': '12', 'name': 'now', 'tool_call_id': 'call_0'}
+
+    Raises:
+        GatewayError: the images of a result are no list.
     """
     messages = body.get("messages")
     if not isinstance(messages, list):
@@ -48,15 +52,15 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
     numbered: list[Any] = []
     waiting: list[tuple[str, str]] = []
     count = 0
-    for message in messages:
+    for place, message in enumerate(messages):
         calls = message.get("tool_calls") if isinstance(message, Mapping) else None
         if isinstance(calls, list) and all(isinstance(call, Mapping) for call in calls):
-            with_ids = [{**call, "id": f"call_{count + place}"} for place, call in enumerate(calls)]
+            with_ids = [{**call, "id": f"call_{number}"} for number, call in enumerate(calls, count)]
             count += len(calls)
             waiting = [(_name(call), call["id"]) for call in with_ids]
             numbered.append({**message, "tool_calls": with_ids})
         elif isinstance(message, Mapping) and message.get("role") == "tool":
-            numbered.append(_result(message, waiting))
+            numbered.append(images_as_parts(_result(message, waiting), f"messages[{place}]"))
         else:
             numbered.append(message)
     return {**body, "messages": numbered}

@@ -12,6 +12,7 @@ from llama3_gateway.constraint import constraint
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.logs import log_fault
 from llama3_gateway.metrics import RequestRecord
+from llama3_gateway.ollama_images import images_beside_text
 from llama3_gateway.settings import ModelSettings
 from llama3_tools import ToolDefinitionError
 from llama3_tools.chat import Reply, Request, kept_chat
@@ -45,7 +46,8 @@ class Turn:
     @property
     def body(self) -> dict[str, Any]:
         """The request for the upstream."""
-        body = {**self.fields, "messages": self.request.messages}
+        messages = self.request.messages
+        body = {**self.fields, "messages": images_beside_text(messages) if self.is_ollama else messages}
         tools, choice = self.request.tools, self.request.choice
         declared = self.request.chat.tools
         if tools:

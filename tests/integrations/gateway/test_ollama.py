@@ -97,6 +97,48 @@ def test_images_stay():
         assert served.asked[0].body["messages"][0]["images"] == ["aGk="]
 
 
+@pytest.mark.parametrize("tools", [[WEATHER], []])
+@pytest.mark.parametrize("role", ["user", "ipython"])
+def test_images_of_results_stay_with_the_message_that_has_the_results(tools: list[object], role: str):
+    calls = [{"function": {"name": name, "arguments": {}}} for name in ("look", "zoom", "now")]
+    results = [
+        {"role": "tool", "tool_name": "look", "content": "A cat.", "images": ["YQ==", "Yg=="]},
+        {"role": "tool", "tool_name": "zoom", "content": "", "images": ["Yw=="]},
+        {"role": "tool", "tool_name": "now", "content": "12:30", "images": []},
+    ]
+    history = [*QUESTION, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
+    with serving(says("A cat."), tool_role=role) as served:
+        ask(served, messages=history, tools=tools)
+        told = served.asked[0].body["messages"][-1]
+    text = "Result of look: A cat.\n\nResult of zoom:\n\nResult of now: 12:30"
+    assert told == {"role": role, "content": text, "images": ["YQ==", "Yg==", "Yw=="]}
+
+
+def test_images_stay_with_results_in_a_role_of_their_own_and_when_it_is_asked_again():
+    calls = [{"function": {"name": name, "arguments": {}}} for name in ("look", "zoom")]
+    results = [{"role": "tool", "tool_name": name, "content": name, "images": [name]} for name in ("zoom", "look")]
+    history = [*QUESTION, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
+    bad = '{"name": "get_weather", "parameters": {oops}}'
+    with serving(in_turn(says(bad), says("A cat.")), tool_role="tool") as served:
+        ask(served, messages=history)
+        for asked in served.asked:
+            told = [message for message in asked.body["messages"] if message["role"] == "tool"]
+            assert [(message["content"], message["images"]) for message in told] == [
+                ("Result of look: look", ["look"]),
+                ("Result of zoom: zoom", ["zoom"]),
+            ]
+    assert len(served.asked) == 2
+
+
+def test_images_that_are_no_list_are_refused():
+    history = [*QUESTION, {"role": "tool", "tool_name": "look", "content": "A cat.", "images": "aGk="}]
+    with serving(says("A cat.")) as served:
+        response = served.post("/api/chat", {"messages": history, "tools": [WEATHER]})
+        assert served.asked == []
+    assert response.status_code == 400
+    assert response.json() == {"error": "messages[1].images is a list of images, each as base64"}
+
+
 def test_thoughts_stay_apart():
     message = {"role": "assistant", "content": "Yes.", "thinking": "Hm."}
     answer = Answer([json.dumps({**OLLAMA_HEAD, "message": message, "done": True}).encode()])
