@@ -55,13 +55,19 @@ def images_beside_text(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[st
 def _beside_text(message: Mapping[str, Any]) -> Mapping[str, Any]:
     content = message.get("content")
     parts = content if isinstance(content, list) else []
-    images = [part["image"] for part in parts if _is_of(part, _IMAGE)]
+    images = [part["image"] for part in parts if _is_image(part)]
     if not images:
         return message
-    others = [part for part in parts if not _is_of(part, _IMAGE)]
-    is_text = all(_is_of(part, "text") for part in others)
-    return {**message, "content": "\n\n".join(part["text"] for part in others) if is_text else others, "images": images}
+    others = [part for part in parts if not _is_image(part)]
+    texts = [text for part in others if (text := _text_of(part)) is not None]
+    is_text = len(texts) == len(others)
+    return {**message, "content": "\n\n".join(texts) if is_text else others, "images": images}
 
 
-def _is_of(part: object, kind: str) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == kind
+def _is_image(part: object) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == _IMAGE and "image" in part
+
+
+def _text_of(part: object) -> str | None:
+    text = part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else None
+    return text if isinstance(text, str) else None
