@@ -21,7 +21,7 @@ _REFUSALS: tuple[_Check, ...] = (
     access.refused_key,
     access.missing_model,
     access.no_openai_server,
-    access.too_slow,
+    access.no_answer,
 )
 """What keeps everything else from being asked."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from llama3_acceptance.doctor.examination import Examination
+from llama3_acceptance.doctor.exchanges import Exchange
 from llama3_acceptance.doctor.finding import Finding
 from llama3_tools.chat.endpoint_errors import NO_SUCH_MODEL
 from llama3_tools.errors import did_you_mean
@@ -13,24 +14,35 @@ from llama3_tools.errors import did_you_mean
 __all__ = [
     "busy_server",
     "missing_model",
+    "no_answer",
     "no_openai_server",
     "refused_key",
-    "too_slow",
     "unreachable",
 ]
 
 
+_COMPARE = "compare the host and the port with what it prints when it starts"
+_BREAKS = (
+    "look into the server's log: it may have crashed, or have too little memory. If the log has no such request, "
+    "another program answers at this address, or it is one for https://"
+)
+
+
 def unreachable(of: Examination) -> Iterator[Finding]:
     """Yield a finding if nothing answers at the address."""
-    listed = of["models"]
-    if not listed.status:
-        why = "it does not answer in time" if listed.is_timeout else listed.error
-        yield Finding(
-            "unreachable",
-            f"nothing answers at {of.base_url}: {why}",
-            "start the server, and compare the host and the port with what it prints when it starts",
-            still_works="nothing",
+    listed, url = of["models"], of.base_url
+    if listed.status:
+        return
+    if listed.is_timeout:
+        what, to_do = (
+            f"nothing answers at {url}: it does not answer in time",
+            f"allow more with --timeout, or {_COMPARE}",
         )
+    elif listed.failure == "not_connected":
+        what, to_do = f"nothing answers at {url}: {listed.error}", f"start the server, and {_COMPARE}"
+    else:
+        what, to_do = _broken(listed, "", f"{url.rstrip('/')}/models")
+    yield Finding("unreachable", what, to_do, still_works="nothing")
 
 
 def refused_key(of: Examination) -> Iterator[Finding]:
@@ -109,17 +121,32 @@ def no_openai_server(of: Examination) -> Iterator[Finding]:
         )
 
 
-def too_slow(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if the answer to a plain question does not end."""
+def no_answer(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if a plain question gets no answer, or none that ends in time."""
     plain = of["plain"]
-    if plain.name in of.exchanges and not plain.status:
-        why = "did not end in time" if plain.is_timeout else f"broke: {plain.error}"
+    if plain.name not in of.exchanges or plain.status:
+        return
+    if plain.is_timeout:
         yield Finding(
-            "too_slow" if plain.is_timeout else "unreachable",
-            f"a plain question {why}, after {plain.seconds:.0f} s",
+            "too_slow",
+            f"a plain question did not end in time, after {plain.seconds:.0f} s",
             "allow more with --timeout, or use a smaller model or context",
             still_works="nothing",
         )
+    else:
+        what, to_do = _broken(plain, "-X POST ", f"{of.base_url.rstrip('/')}/chat/completions")
+        yield Finding("unreachable", what, to_do, still_works="nothing")
+
+
+def _broken(answer: Exchange, method: str, url: str) -> tuple[str, str]:
+    """Return what is wrong with a connection that ends without an answer, and what to do. curl is given the method."""
+    if answer.failure == "redirected":
+        cure = f"see where the server, or a proxy before it, sends this request (curl -i {method}{url})"
+        return (
+            f"{url} redirects, and never answers: {answer.error}",
+            f"{cure}, and pass the address that answers with --base-url",
+        )
+    return f"the connection breaks before {url} has answered: {answer.error}", _BREAKS
 
 
 def _nearest_model(model: str, models: list[str]) -> str:

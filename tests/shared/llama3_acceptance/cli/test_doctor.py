@@ -128,7 +128,7 @@ def test_a_server_that_has_its_api_elsewhere_is_healthy() -> None:
 def test_it_takes_no_longer_than_it_may() -> None:
     with LoopbackServer(lambda _: Answer((b" ",) * 200, pause=0.1)) as server:
         result = ask(server.base_url, "--timeout", 1)
-    assert "it does not answer in time" in words(result.stdout)
+    assert "it does not answer in time → allow more with --timeout, or compare the host" in words(result.stdout)
 
 
 class _Dripping(StreamRequestHandler):
@@ -151,6 +151,62 @@ def test_a_header_that_does_not_end_takes_no_longer_either() -> None:
         server.shutdown()
     assert "it does not answer in time" in words(result.stdout)
     assert seconds < 5
+
+
+def _hanging_up(listed: bytes, answer: bytes) -> type[StreamRequestHandler]:
+    """Return what answers the list of models, then each question, with these bytes, and hangs up after each."""
+
+    class HangingUp(StreamRequestHandler):
+        def handle(self) -> None:
+            head = list(iter(self.rfile.readline, b"\r\n"))
+            length = next((line.partition(b":")[2] for line in head if line.lower().startswith(b"content-length")), 0)
+            self.rfile.read(int(length))
+            self.wfile.write(answer if head[0].startswith(b"POST") else listed)
+
+    return HangingUp
+
+
+MODELS = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 25\r\n\r\n{"data":[{"id":"llama"}]}'
+CIRCLE = b"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /v1/models\r\nContent-Length: 0\r\n\r\n"
+ELSEWHERE = CIRCLE.replace(b"/v1/models", b"ftp://127.0.0.1/v1")
+CUT = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 500\r\n\r\n{"
+LOG = "look into the server's log: it may have crashed, or have too little memory. If the log has no such request"
+
+
+@pytest.mark.parametrize(
+    ("listed", "answer", "what", "to_do"),
+    [
+        (MODELS, b"", "the connection breaks before URL/chat/completions has answered: Server disconnected", LOG),
+        (MODELS, b"\0garbage\r\n\r\n", "the connection breaks before URL/chat/completions has answered: ", LOG),
+        (MODELS, CUT, "the connection breaks before URL/chat/completions has answered: peer closed", LOG),
+        (
+            MODELS,
+            ELSEWHERE,
+            "URL/chat/completions redirects, and never answers: ",
+            "(curl -i -X POST URL/chat/completions), and pass the address that answers with --base-url",
+        ),
+        (b"", b"", "the connection breaks before URL/models has answered: Server disconnected", LOG),
+        (
+            CIRCLE,
+            b"",
+            "URL/models redirects, and never answers: Exceeded maximum allowed redirects",
+            "(curl -i URL/models), and pass the address that answers with --base-url",
+        ),
+    ],
+    ids=["hangs up", "garbage", "cut off", "elsewhere", "hangs up at once", "a circle"],
+)
+def test_a_connection_that_breaks_has_a_cure_of_its_own(listed: bytes, answer: bytes, what: str, to_do: str) -> None:
+    with ThreadingTCPServer(("127.0.0.1", 0), _hanging_up(listed, answer)) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        result = ask(url)
+        server.shutdown()
+    said = words(result.stdout)
+    assert f"✗ unreachable: {what.replace('URL', url)}" in said
+    assert to_do.replace("URL", url) in said
+    assert "--timeout" not in said
+    assert "Fix this first, then run the doctor again." in said
 
 
 def test_a_plain_question_that_does_not_end_is_too_slow() -> None:
