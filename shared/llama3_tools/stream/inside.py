@@ -61,23 +61,13 @@ _WITHOUT_SURPLUS = (LIST, LINE, SPAN)
 """The wrappers in which a bracket after a call is no slip."""
 
 
-def read_wrapper(turn: Turn) -> Step:
-    """Read what follows in a wrapper: no more of it than a stream would see that holds back no more (rule 14)."""
-    window = turn.window
-    latest = turn.latest_end + 1
-    if window.base + len(window.text) < latest or latest - window.offset > _NEAR:
-        return read_next(turn)
-    with window.cut_at(latest):
-        step = read_next(turn)
-    if step is NEED_MORE:
-        break_too_long(turn)
-    return GO_ON
-
-
-def read_next(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case for each thing that may follow)
-    """Read delimiters in a wrapper, and then a call, another wrapper, or what closes it."""
+def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case for each thing that may follow)
+    """Read what follows in a wrapper: delimiters, and then a call, another wrapper, or what closes it."""
     window, wrapper = turn.window, turn.wrappers[-1]
     text, pos = window.text, window.pos
+    room = turn.latest_end - window.base - pos
+    if room < _NEAR and (len(text) - pos > room + 1 or (len(text) - pos > room and window.ended)):
+        return read_near_limit(turn)
     if wrapper.kind is LINE:
         is_closed = close_line(turn)
         if is_closed is None:
@@ -116,6 +106,15 @@ def read_next(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case for
         turn.queue.append(text[pos:at])
         window.pos = at
     return follow(turn, wrapper, match, at)
+
+
+def read_near_limit(turn: Turn) -> Step:
+    """Read what follows in a wrapper, with no more of it than a stream sees that holds back no more (rule 14)."""
+    with turn.window.cut_at(turn.latest_end + 1):
+        step = read_wrapper(turn)
+    if step is NEED_MORE:
+        break_too_long(turn)
+    return GO_ON
 
 
 def wait_or_end(turn: Turn, at: int) -> Step:
