@@ -95,7 +95,7 @@ def explain_output(
     Args:
         whole: the output, in segments.
         others: the calls that it would have with other options.
-        spelled: how each option is written where the explanation is read; `TOOLS` without the tool's name.
+        spelled: how each option is written where the explanation is read; `TOOLS` without the tools' names.
     """
     explanations = tuple(_explanations(whole, others, spelled))
     nothing = all(one.kind is SegmentKind.REMOVED for one in explanations)
@@ -175,10 +175,11 @@ def _with_other_options(others: Sequence[OtherCall], spelled: Mapping[Option, st
     by_call: dict[str, list[str]] = defaultdict(list)
     for other in others:
         call = shortened(escape_invisible(f"{other.call.name} {other.call.arguments_json}", exact=True), 60)
-        by_call[call].append(f"with {' and '.join(_written(option, other.call, spelled) for option in other.options)}")
+        by_call[call].append(f"with {' and '.join(_written(option, other, spelled) for option in other.options)}")
     return [f"{', or '.join(dict.fromkeys(options))}, it is a call: {call}" for call, options in by_call.items()]
 
 
-def _written(option: Option, call: ToolCall, spelled: Mapping[Option, str]) -> str:
-    declared = f" that declare {escape_invisible(call.name, exact=True)}" if option is Option.TOOLS else ""
-    return f"{spelled[option]}{declared}"
+def _written(option: Option, other: OtherCall, spelled: Mapping[Option, str]) -> str:
+    if option is not Option.TOOLS:
+        return spelled[option]
+    return f"{spelled[option]} that declare {escape_invisible(', '.join(other.declared), exact=True)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fragments import FRAGMENTS, READINGS
-from llama3_tools import Extractor
-from llama3_tools.output.other_readings import Option, other_calls
+from llama3_tools import Extractor, Tool
+from llama3_tools.output.other_readings import Option, OtherCall, other_calls
 from llama3_tools.output.spans import first_overlap
 
 CALL = '{"name": "f", "parameters": {}}'
@@ -115,6 +116,42 @@ def test_what_is_no_call_is_one_with_these_options(
     assert sorted(found) == sorted(expected)
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        pytest.param(
+            "**f(a=1), g(b='x'), f(a=2)**",
+            {},
+            [("f", ["f"]), ("g", ["g", "f"]), ("f", ["f", "g"])],
+            id="two tools in one sentence",
+        ),
+        pytest.param(
+            "f(a=1), g(), h(b=2)",
+            {},
+            [("f", ["f", "g", "h"]), ("g", ["g", "f", "h"]), ("h", ["h", "f", "g"])],
+            id="three tools on a line",
+        ),
+        pytest.param(
+            "f(a=1), g(), h(b=2)",
+            {"tools": F},
+            [("f", ["f", "g", "h"]), ("g", ["g", "h"]), ("h", ["h", "g"])],
+            id="one of three is declared",
+        ),
+        pytest.param("[f(a=1)] [g()]", {}, [("f", ["f"]), ("g", ["g"])], id="each by itself"),
+    ],
+)
+def test_tools_that_have_to_be_declared_together_are_all_named(
+    text: str, options: dict[str, Any], expected: list[tuple[str, list[str]]]
+) -> None:
+    others = [one for one in other_calls(Extractor(**options), text) if one.options == (Option.TOOLS,)]
+    assert [(other.call.name, list(other.declared)) for other in others] == expected
+
+
+def test_a_call_that_its_own_tool_does_not_make_is_not_said_to_be_one() -> None:
+    others = other_calls(Extractor(), 'f(a=1){"name": "g", "args": {"x": 1}}')
+    assert [(one.call.name, one.declared) for one in others if one.call.name == "f"] == [("f", ("f", "g"))]
+
+
 def test_no_more_than_64_tools_are_declared() -> None:
     text = " ".join(["So:", *(f"[f{n}(a=1)]" for n in range(65))])
     declared = [other for other in other_calls(Extractor(), text) if Option.TOOLS in other.options]
@@ -128,3 +165,30 @@ def test_other_calls_stand_where_nothing_is_called(text: str, reading: str) -> N
     for other in other_calls(extractor, text):
         assert first_overlap(called, other.call.span) is None
         assert 1 <= len(other.options) <= 2
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=8).map("".join), st.sampled_from(list(READINGS)))
+def test_reading_with_what_is_named_makes_the_call(text: str, reading: str) -> None:
+    extractor = READINGS[reading]
+    for other in other_calls(extractor, text):
+        assert (Option.TOOLS in other.options) == bool(other.declared)
+        calls = with_what_is_named(extractor, other).extract(text).tool_calls
+        assert other.call in [replace(call, id=other.call.id) for call in calls]
+
+
+def with_what_is_named(extractor: Extractor, other: OtherCall) -> Extractor:
+    """Return an extractor made as a reader of the advice makes it."""
+    changes: dict[Option, dict[str, Any]] = {
+        Option.LENIENT: {"lenient": True},
+        Option.FORMATS: {"formats": "all"},
+        Option.UNKNOWN: {"on_unknown_tool": "call"},
+        Option.REPAIR: {"repair": True},
+    }
+    options = extractor.options
+    for option in other.options:
+        options = replace(options, **changes.get(option, {}))
+    if not other.declared:
+        return Extractor(None if extractor.tools is None else extractor.tools.values(), options=options)
+    declared = extractor.tools or {}
+    new = [Tool(name) for name in other.declared if name not in declared]
+    return Extractor([*declared.values(), *new], options=options)
