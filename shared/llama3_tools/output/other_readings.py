@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations, islice
@@ -23,6 +24,8 @@ _ALL = require_formats("all")
 _MOST_OPTIONS = 2
 _MOST_NAMES = 64
 _MOST_TRIES = 64
+_LEAST_TRIES = 4
+_MOST_CHARACTERS = 1_000_000  # of all tries together
 _NAMES = re.compile(
     rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("  # of pythonic calls
     rf"|[\"']name[\"']\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']",
@@ -98,12 +101,16 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
     return others
 
 
+class _NoTriesLeftError(Exception):
+    """As many choices of tools were tried as may be."""
+
+
 class _Trial:
     """An output that is read with other options, and with a bounded number of choices of declared tools."""
 
     def __init__(self, extractor: Extractor, text: str, complete: bool) -> None:  # noqa: FBT001 (as `other_calls`)
         self._extractor, self._text, self._complete = extractor, text, complete
-        self._tries = _MOST_TRIES
+        self._tries = min(_MOST_TRIES, max(_LEAST_TRIES, _MOST_CHARACTERS // max(len(text), 1)))
         self._holding: dict[tuple[frozenset[Option], frozenset[str]], frozenset[tuple[Span, str, str]]] = {}
 
     def read(self, options: frozenset[Option], names: Collection[str]) -> Extraction:
@@ -125,11 +132,11 @@ class _Trial:
         enough: dict[Span, tuple[str, ...]] = {}
         for call in calls:
             choices = [(call.name,), *dict.fromkeys(names for names in enough.values() if call.name in names), *larger]
-            for names in choices:
-                own_first = tuple(dict.fromkeys((call.name, *names)))
-                if self._makes(options, own_first, call):
-                    enough[call.span] = self._fewest(options, own_first, call)
-                    break
+            own_first = (tuple(dict.fromkeys((call.name, *names))) for names in choices)
+            with suppress(_NoTriesLeftError):
+                made = next((names for names in own_first if self._makes(options, names, call)), None)
+                if made is not None:
+                    enough[call.span] = self._fewest(options, made, call)
         return enough
 
     def _fewest(self, options: frozenset[Option], names: tuple[str, ...], call: ToolCall) -> tuple[str, ...]:
@@ -141,11 +148,15 @@ class _Trial:
         return names
 
     def _makes(self, options: frozenset[Option], names: tuple[str, ...], call: ToolCall) -> bool:
-        """Return whether reading with these names makes the call; not, if it would be one try too many."""
+        """Return whether reading with these names makes the call.
+
+        Raises:
+            _NoTriesLeftError: it would be one try too many.
+        """
         key = options, self._new(names)
         if key not in self._holding:
             if not self._tries:
-                return False
+                raise _NoTriesLeftError
             self._tries -= 1
             self.read(options, names)
         return _facts(call) in self._holding[key]

@@ -158,6 +158,13 @@ def test_no_more_than_64_tools_are_declared() -> None:
     assert len(declared) == 64
 
 
+@pytest.mark.parametrize(("length", "tries"), [(100_000, 10), (400_000, 4)])
+def test_a_long_output_is_read_with_fewer_choices_of_tools(length: int, tries: int) -> None:
+    text = " ".join(["So:", *(f"[f{n}(a=1)]" for n in range(20))])
+    others = other_calls(Extractor(), text + " " * (length - len(text)))
+    assert len([other for other in others if Option.TOOLS in other.options]) == tries
+
+
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=8).map("".join), st.sampled_from(list(READINGS)))
 def test_other_calls_stand_where_nothing_is_called(text: str, reading: str) -> None:
     extractor = READINGS[reading]
