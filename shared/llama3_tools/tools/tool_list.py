@@ -9,8 +9,7 @@ from llama3_tools.text import read_json
 
 __all__ = ["read_tool_list"]
 
-
-_OF_A_BODY = frozenset({"tools", "tool_choice", "messages", "input"})
+_OF_A_BODY = frozenset({"tools", "tool_choice", "messages", "input", "prompt", "model"})
 
 
 def read_tool_list(text: str) -> list[Any] | None:
@@ -23,6 +22,9 @@ def read_tool_list(text: str) -> list[Any] | None:
     >>> read_tool_list("null"), read_tool_list('{"messages": [], "tools": null}')
     (None, None)
 
+    A body is known by one of its keys `model`, `messages`, `input`, `prompt`, `tools` and `tool_choice`. `{}` is one,
+    too; any other object is a tool.
+
     Returns:
         The tools. None are left if the body says that none may be called; `None` if there is no list.
 
@@ -31,7 +33,7 @@ def read_tool_list(text: str) -> list[Any] | None:
     """
     tools = read_json(text)
     if isinstance(tools, Mapping):
-        is_body = not _OF_A_BODY.isdisjoint(tools)
+        is_body = not tools or not _OF_A_BODY.isdisjoint(tools)
         if is_body and tools.get("tool_choice") == "none":
             return []
         tools = tools.get("tools") if is_body else [tools]

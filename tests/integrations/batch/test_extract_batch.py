@@ -163,6 +163,17 @@ def test_the_body_of_a_request_says_what_may_be_called(
     assert value["content"] == (None if calls else CALL)
 
 
+@pytest.mark.parametrize("written", ['{"model": "llama3.1"}', '{"messages": []}', "{}", "null"])
+def test_a_body_without_tools_lets_any_name_be_called(written: str) -> None:
+    (value,) = values(extract_batch(pa.table({"text": [CALL], "body": [written]}), tools_column="body"))
+    assert (len(value["tool_calls"]), value["error"]) == (1, None)
+
+
+def test_an_object_without_a_key_of_a_body_is_a_tool() -> None:
+    (value,) = values(extract_batch(pa.table({"text": [CALL], "body": ['{"nmae": "f"}']}), tools_column="body"))
+    assert value["error"].startswith("bad_tools: tools[0]: no name")
+
+
 def test_tools_of_bytes_that_are_no_text_are_an_error_of_the_row() -> None:
     table = pa.table({"text": [CALL], "fns": pa.array([b"\xff"])})
     (value,) = values(extract_batch(table, tools_column="fns"))
