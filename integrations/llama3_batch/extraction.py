@@ -13,7 +13,7 @@ from llama3_batch.row_reader import RowReader
 from llama3_batch.schema import EXTRACTION
 from llama3_tools import ReadOption, ReadOptions, ToolLike
 from llama3_tools.chat import read_options
-from llama3_tools.errors import a_type
+from llama3_tools.errors import a_type, require_str
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,8 +70,8 @@ def extract_batch(  # noqa: PLR0913 (an option each)
         **changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `batch` is no Arrow table or batch, `tools` is no list of tools, there is no such option, or an
-            option has the wrong type.
+        TypeError: `batch` is no Arrow table or batch, a column's name is no `str`, `tools` is no list of tools, there
+            is no such option, or an option has the wrong type.
         ToolDefinitionError: a declaration in `tools` that cannot be read.
         ValueError: a column is not there, holds what cannot be text, or is there already; an option has a value that it
             cannot have; `coerce_arguments` or `repair` has no tools to go by; tools are given twice; or the
@@ -81,6 +81,12 @@ def extract_batch(  # noqa: PLR0913 (an option each)
         raise TypeError(f"extract_batch() takes a pyarrow.Table or a RecordBatch, not {a_type(batch)}")
     if tools is not None and tools_column is not None:
         raise ValueError("tools come from `tools` or from `tools_column`, not from both: leave one out")
+    require_str(text_column, "text_column must be the name of a column, a str")
+    require_str(result_column, "result_column must be the name of the new column, a str")
+    others = {"tools_column": tools_column, "id_column": id_column, "finish_reason_column": finish_reason_column}
+    for name, column in others.items():
+        if column is not None:
+            require_str(column, f"{name} must be the name of a column, a str, or None")
     columns = Columns(text_column, tools_column, id_column, finish_reason_column)
     columns.require_types(batch.schema)
     if result_column in batch.schema.names:

@@ -38,6 +38,7 @@ __all__ = [
     "require_bool",
     "require_options",
     "require_str",
+    "require_type",
     "require_words",
 ]
 
@@ -155,8 +156,7 @@ def a_type(value: object) -> str:
         return "None"
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+    return _with_article(type(value))
 
 
 def require_words(given: Mapping[str, object], **kinds: object) -> None:
@@ -183,6 +183,23 @@ def require_str(value: object, what: str) -> None:
     if not isinstance(value, str):
         hint = ": decode it first" if isinstance(value, (bytes, bytearray)) else ""
         raise TypeError(f"{what}, got {type(value).__name__}{hint}")
+
+
+def require_type(what: str, value: object, kind: type, cure: str = "") -> None:
+    """Raise a `TypeError` for a value of another type.
+
+    >>> require_type("reading", {}, Reading := type("Reading", (), {}), "write Reading()")
+    Traceback (most recent call last):
+    TypeError: reading must be a Reading, not a dict: write Reading()
+
+    Args:
+        what: what the value is called.
+        value: the value.
+        kind: the type that it has to have.
+        cure: what to do about it, if there is more to say.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} must be {_with_article(kind)}, not {a_type(value)}{cure and ': '}{cure}")
 
 
 def require_bool(**options: object) -> None:
@@ -248,6 +265,10 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
 
     close = get_close_matches(word, list(words), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _with_article(kind: type) -> str:
+    return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
 
 
 def _same_error(  # noqa: PLR0913, PLR0917 (what unpickling gives)

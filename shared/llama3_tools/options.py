@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from llama3_tools.errors import a_type, refuses_unknown_options, require_bool, require_options, require_words
+from llama3_tools.errors import refuses_unknown_options, require_bool, require_options, require_type, require_words
 from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
@@ -159,8 +159,8 @@ def read_options(
         TypeError: `options` is no `ReadOptions`, there is no such option, or it has the wrong type.
         ValueError: an option has a value that it cannot have.
     """
-    if options is not None and not isinstance(options, ReadOptions):
-        raise TypeError(f"options must be a ReadOptions, not {a_type(options)}")
+    if options is not None:
+        require_type("options", options, ReadOptions)
     if not changes:
         return options or _DEFAULTS
     require_options(owner, changes, (*others, *_NAMES))

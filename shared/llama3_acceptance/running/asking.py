@@ -6,13 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from llama3_acceptance.values import Case, Prompt, Suite
 from llama3_tools.chat import ChatOptions, kept_chat
 from llama3_tools.chat.history import flatten_history
 from llama3_tools.chat.tool_prompt import put_tools
-from llama3_tools.prompts import PromptFormat, render_response_prompt
+from llama3_tools.prompts import render_response_prompt
 from llama3_tools.strict.schema import response_json_schema
 
 __all__ = ["ask", "commands_fingerprint", "fingerprint", "prompt_options"]
@@ -48,7 +48,7 @@ def ask(case: Case, suite: Suite) -> dict[str, Any]:
         return {"messages": messages}
     if prompt.format == "native":
         return {"messages": messages, "tools": tools}
-    chat = kept_chat(tools, ChatOptions(tools_in=prompt.tools_in, prompt_format=cast("PromptFormat", prompt.format)))
+    chat = kept_chat(tools, ChatOptions(tools_in=prompt.tools_in, prompt_format=prompt.format))
     return {"messages": chat.request(messages).messages}
 
 

@@ -49,17 +49,18 @@ class CaseReader:
         """Read a case."""
         members = node.members(KEYS["case"], required=["command", "expect"])
         command = members.read("command", Node.text, "")
+        alternatives = members.read("expect", self._alternatives, None)
         case = Case(
             id=members.read("id", Node.text, command),
             command=command,
-            alternatives=members.read("expect", self._alternatives, ()),
+            alternatives=alternatives or ((),),
             ordered=members.read("ordered", Node.flag, default=False),
             direct_answer=members.read("direct_answer", Node.flag, None),
             history=members.read("history", read_messages, ()),
             tags=tuple(members.read("tags", Node.names, [])),
             line=node.line,
         )
-        if case.direct_answer is False and () in case.alternatives:
+        if case.direct_answer is False and () in (alternatives or ()):
             members.problems.append(members.nodes["direct_answer"].problem("the case expects an answer in words"))
         members.check()
         return case

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
-from llama3_acceptance.values import Equality, Mode, ResponseFormat
+from llama3_acceptance.values import Equality, Mode, ResponseFormat, SuitePromptFormat, ToolsIn
 from llama3_tools.formats import FormatName
-from llama3_tools.prompts import PromptFormat
 
 __all__ = [
     "EQUALITIES",
@@ -40,9 +39,7 @@ EQUALITIES: tuple[Equality, ...] = get_args(Equality)
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 """The forms of calls that can be read; or all of them, or none."""
 MODES: tuple[Mode, ...] = get_args(Mode)
-PROMPT_FORMATS: tuple[str, ...] = (*get_args(PromptFormat), "native", "strict")
-"""How tools are put to a model: in the prompt, in one of its forms or for the strict format, or in the request's
-`tools`."""
+PROMPT_FORMATS: tuple[SuitePromptFormat, ...] = get_args(SuitePromptFormat)
 RESPONSE_FORMATS: tuple[ResponseFormat, ...] = get_args(ResponseFormat)
 ROLES = ("system", "user", "assistant", "tool")
-TOOLS_IN: tuple[Literal["user", "system"], ...] = ("user", "system")
+TOOLS_IN: tuple[ToolsIn, ...] = get_args(ToolsIn)

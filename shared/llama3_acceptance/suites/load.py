@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from llama3_acceptance.suites.keys import FORMATS, KEYS, PROMPT_FORMATS, RESPONS
 from llama3_acceptance.suites.node import Node
 from llama3_acceptance.suites.tools import SuiteTools
 from llama3_acceptance.values import Case, Policies, Prompt, Reading, Suite
+from llama3_tools.errors import a_type
 from llama3_tools.formats import FormatName
 
 __all__ = ["SuiteError", "load_suite"]
@@ -27,9 +29,12 @@ def load_suite(path: str | Path) -> Suite:
     Raises:
         MissingExtraError: PyYAML is not installed.
         OSError: the file cannot be opened.
+        TypeError: `path` is no path.
         SuiteError: something is wrong in it, or in the file of its tools. Its text has a line for each problem, as in
             `commands.yaml:12: cases[2].expect.tool: 'get_wether' is not declared; did you mean 'get_weather'?`.
     """
+    if not isinstance(path, (str, PathLike)):
+        raise TypeError(f"load_suite takes the path of a file, not {a_type(path)}: in Python, make a Suite(…)")
     path = Path(path)
     file = read_suite_file(path)
     members = Node(file, (), file.data).members(KEYS["suite"], required=["tools", "cases"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from llama3_tools.errors import a_type, refuses_unknown_options, require_options, require_words
+from llama3_tools.errors import a_type, refuses_unknown_options, require_options, require_type, require_words
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
@@ -79,8 +79,7 @@ class ChatOptions:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if not isinstance(self.read, ReadOptions):
-            raise TypeError(f"read must be a ReadOptions, not {a_type(self.read)}")
+        require_type("read", self.read, ReadOptions)
         words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "repeated_calls": RepeatedCalls}
         if self.prompt_format is not None:
             words["prompt_format"] = PromptFormat

@@ -297,6 +297,12 @@ TABLE = pa.table({"text": ["a"], "number": [1], "tools": [[{"name": "f"}]], "ext
 
 REFUSED = [
     ({"batch": ["a"]}, TypeError, "takes a pyarrow.Table or a RecordBatch, not a list"),
+    ({"text_column": 0}, TypeError, "^text_column must be the name of a column, a str, got int$"),
+    ({"text_column": ["text"]}, TypeError, "^text_column must be the name of a column, a str, got list$"),
+    ({"result_column": None}, TypeError, "^result_column must be the name of the new column, a str, got NoneType$"),
+    ({"tools_column": 1}, TypeError, "^tools_column must be the name of a column, a str, or None, got int$"),
+    ({"id_column": ["a"]}, TypeError, "^id_column must be the name of a column, a str, or None, got list$"),
+    ({"finish_reason_column": b"why"}, TypeError, "^finish_reason_column must .* got bytes: decode it first$"),
     ({"text_column": "txt"}, ValueError, "there is no column 'txt', only text, number.*did you mean 'text'"),
     ({"id_column": "key"}, ValueError, "there is no column 'key'"),
     ({"text_column": "number"}, ValueError, "'number' holds int64, not text: name the column of the outputs"),
