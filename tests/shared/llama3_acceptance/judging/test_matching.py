@@ -202,16 +202,22 @@ def test_calls_are_paired_so_that_all_fit():
 @pytest.mark.parametrize(
     ("expected", "found", "reasons"),
     [
-        ([f(1), f(1)], [("f", 1)], [Verdict.MISSING_CALL]),
-        ([f(1)], [("f", 1), ("f", 1)], [Verdict.UNEXPECTED_CALL]),
-        ([f(1), f(2)], [("f", 3), ("f", 1)], [Verdict.WRONG_VALUE]),
-        ([f(1), f(2)], [("g", 2), ("f", 1)], [Verdict.WRONG_TOOL]),
-        (
+        pytest.param([f(1), f(1)], [("f", 1)], [Verdict.MISSING_CALL], id="one call too few"),
+        pytest.param([f(1)], [("f", 1), ("f", 1)], [Verdict.UNEXPECTED_CALL], id="one call too many"),
+        pytest.param([f(1), f(2)], [("f", 3), ("f", 1)], [Verdict.WRONG_VALUE], id="another value"),
+        pytest.param([f(1), f(2)], [("g", 2), ("f", 1)], [Verdict.WRONG_TOOL], id="another tool"),
+        pytest.param(
             [f(1), f(2)],
             [("f", 9), ("g", 2), ("h", 3)],
             [Verdict.WRONG_VALUE, Verdict.WRONG_TOOL, Verdict.UNEXPECTED_CALL],
+            id="a value, a tool and one too many",
         ),
-        ([f(1), ExpectedCall("g")], [("g", 2), ("f", 3)], [Verdict.WRONG_VALUE, Verdict.UNEXPECTED_ARGUMENT]),
+        pytest.param(
+            [f(1), ExpectedCall("g")],
+            [("g", 2), ("f", 3)],
+            [Verdict.WRONG_VALUE, Verdict.UNEXPECTED_ARGUMENT],
+            id="another value and an argument too many",
+        ),
     ],
 )
 def test_what_is_left_over_gives_the_reasons(

@@ -92,20 +92,22 @@ def test_repairs_need_tools():
 @pytest.mark.parametrize(
     ("text", "reading", "strictly", "remark"),
     [
-        (TAG, Reading(), Verdict.PASSED, MISSPELT),
-        (f"{TAG}\n{TAG}", Reading(), Verdict.PASSED, MISSPELT),
-        (
+        pytest.param(TAG, Reading(), Verdict.PASSED, MISSPELT, id="a misspelt tag"),
+        pytest.param(f"{TAG}\n{TAG}", Reading(), Verdict.PASSED, MISSPELT, id="two misspelt tags"),
+        pytest.param(
             '{"tool": "clock", "args": {}}',
             Reading(lenient=True),
             Verdict.MALFORMED,
             "clock was read leniently: the name stands under 'tool', the arguments stand under 'args'",
+            id="undocumented keys",
         ),
-        (BROKEN, Reading(repair=True), Verdict.MALFORMED, REPAIRED),
-        (
+        pytest.param(BROKEN, Reading(repair=True), Verdict.MALFORMED, REPAIRED, id="single quotes"),
+        pytest.param(
             BROKEN.replace("name", "tool"),
             Reading(lenient=True, repair=True),
             Verdict.MALFORMED,
             f"clock was read leniently: the name stands under 'tool'; {REPAIRED.replace('name', 'tool')}",
+            id="single quotes and an undocumented key",
         ),
     ],
 )
@@ -202,23 +204,55 @@ def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
 @pytest.mark.parametrize(
     ("case", "text", "verdict", "detail"),
     [
-        (TIME, f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>{CLOCK}", Verdict.PASSED, ""),
-        (TIME, f"<think>Hm.</think>{CLOCK}", Verdict.PASSED, ""),
-        (GREETING, f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>\nHello!", Verdict.PASSED, ""),
-        (GREETING, "Hm.</think>\n", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
-        (GREETING, "Hello!", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
-        (TIME, CLOCK, Verdict.MALFORMED, f"a call that cannot be read (in thoughts): {CLOCK}"),
-        (
+        pytest.param(
+            TIME,
+            f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>{CLOCK}",
+            Verdict.PASSED,
+            "",
+            id="a call in thoughts and one after them",
+        ),
+        pytest.param(TIME, f"<think>Hm.</think>{CLOCK}", Verdict.PASSED, "", id="thoughts that are opened again"),
+        pytest.param(
+            GREETING,
+            f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>\nHello!",
+            Verdict.PASSED,
+            "",
+            id="calls in thoughts before words",
+        ),
+        pytest.param(
+            GREETING,
+            "Hm.</think>\n",
+            Verdict.NO_RESPONSE,
+            "neither text nor a call, only reasoning",
+            id="thoughts alone",
+        ),
+        pytest.param(
+            GREETING,
+            "Hello!",
+            Verdict.NO_RESPONSE,
+            "neither text nor a call, only reasoning",
+            id="words inside thoughts",
+        ),
+        pytest.param(
+            TIME,
+            CLOCK,
+            Verdict.MALFORMED,
+            f"a call that cannot be read (in thoughts): {CLOCK}",
+            id="a call inside thoughts",
+        ),
+        pytest.param(
             GREETING,
             f"Hm.</think>{PYTHON}",
             Verdict.MALFORMED,
             f"no answer in words: code after <|python_tag|>: {PYTHON}",
+            id="code after thoughts",
         ),
-        (
+        pytest.param(
             TIME,
             f"Hm.</think>{CLOCK}{BROKEN}",
             Verdict.PASSED,
             f"beside it, a call that cannot be read ({SINGLE_QUOTES}, at offset 47): {BROKEN}",
+            id="a broken call beside a call",
         ),
     ],
 )

@@ -143,15 +143,15 @@ def test_a_call_of_the_server_is_not_in_the_object() -> None:
 @pytest.mark.parametrize(
     ("case", "text", "verdict"),
     [
-        (TEA, single("", "timer", minutes=6), Verdict.WRONG_VALUE),
-        (TEA, single("", "timer", minutes="5"), Verdict.WRONG_TYPE),
-        (TEA, single("", "open"), Verdict.UNKNOWN_TOOL),
-        (TEA, single("Soon."), Verdict.DIRECT_ANSWER_NOT_ALLOWED),
-        (TEA, single(""), Verdict.MISSING_CALL),
-        (GREETING, single(""), Verdict.NO_RESPONSE),
-        (GREETING, single("", "timer"), Verdict.UNEXPECTED_CALL),
-        (GREETING, single('{"minutes": 5}'), Verdict.MALFORMED),
-        (TEA, GOOD[:-9], Verdict.TRUNCATED),
+        pytest.param(TEA, single("", "timer", minutes=6), Verdict.WRONG_VALUE, id="another value"),
+        pytest.param(TEA, single("", "timer", minutes="5"), Verdict.WRONG_TYPE, id="another type"),
+        pytest.param(TEA, single("", "open"), Verdict.UNKNOWN_TOOL, id="a tool that is not declared"),
+        pytest.param(TEA, single("Soon."), Verdict.DIRECT_ANSWER_NOT_ALLOWED, id="words where a call is expected"),
+        pytest.param(TEA, single(""), Verdict.MISSING_CALL, id="neither words nor a call"),
+        pytest.param(GREETING, single(""), Verdict.NO_RESPONSE, id="no words where words are expected"),
+        pytest.param(GREETING, single("", "timer"), Verdict.UNEXPECTED_CALL, id="a call where words are expected"),
+        pytest.param(GREETING, single('{"minutes": 5}'), Verdict.MALFORMED, id="JSON for words"),
+        pytest.param(TEA, GOOD[:-9], Verdict.TRUNCATED, id="cut off"),
     ],
 )
 def test_its_call_and_its_words_are_judged_as_any_other(case: Case, text: str, verdict: Verdict) -> None:
