@@ -299,12 +299,14 @@ CLOCK_CALL = '{"name": "clock", "arguments": {}}'
 @pytest.mark.parametrize(
     ("choice", "calls", "words"),
     [
-        ("auto", [], None),
-        ("required", [], "calls nothing, where a call has to be"),
-        ("required", [CLOCK_CALL], None),
-        ("clock", [], "calls nothing"),
-        ("clock", [CLOCK_CALL], None),
-        ("clock", [CALL], "'get_weather' is called in .* at offset .*, where it has to be 'clock'"),
+        pytest.param("auto", [], None, id="none, auto"),
+        pytest.param("required", [], "calls nothing, where a call has to be", id="none, required"),
+        pytest.param("required", [CLOCK_CALL], None, id="one, required"),
+        pytest.param("clock", [], "calls nothing", id="none, one tool"),
+        pytest.param("clock", [CLOCK_CALL], None, id="that one tool"),
+        pytest.param(
+            "clock", [CALL], "'get_weather' is called in .* at offset .*, where it has to be 'clock'", id="another tool"
+        ),
     ],
 )
 @pytest.mark.parametrize("multiple", [False, True])

@@ -97,10 +97,12 @@ class TestSchema:
     @pytest.mark.parametrize(
         ("options", "taken", "refused"),
         [
-            ({"multiple": True}, ["[]", f"[{CALL}, {CALL}]"], ["null", CALL, "[1]"]),
-            ({"multiple": True, "tool_choice": "required"}, [f"[{CALL}]"], ["[]"]),
-            ({"tool_choice": "required"}, [CALL], ["null"]),
-            ({"tool_choice": "get_weather"}, [CALL], ["null", '{"name": "clock", "arguments": {}}']),
+            pytest.param({"multiple": True}, ["[]", f"[{CALL}, {CALL}]"], ["null", CALL, "[1]"], id="several calls"),
+            pytest.param({"multiple": True, "tool_choice": "required"}, [f"[{CALL}]"], ["[]"], id="one call or more"),
+            pytest.param({"tool_choice": "required"}, [CALL], ["null"], id="one call"),
+            pytest.param(
+                {"tool_choice": "get_weather"}, [CALL], ["null", '{"name": "clock", "arguments": {}}'], id="one tool"
+            ),
         ],
     )
     def test_it_follows_the_options(self, options: dict[str, Any], taken: list[str], refused: list[str]):
@@ -345,10 +347,15 @@ class TestToolChoice:
     @pytest.mark.parametrize(
         ("tools", "choice", "words"),
         [
-            (TOOLS, "rm", "'rm' is not declared; declared: get_weather, clock"),
-            ([], "rm", "'rm' is not declared; declared: none"),
-            (None, "rm", "'rm' is not declared; declared: none"),
-            ([], "required", '"required" takes a tool that can be called; declared: none'),
+            pytest.param(TOOLS, "rm", "'rm' is not declared; declared: get_weather, clock", id="another tool"),
+            pytest.param([], "rm", "'rm' is not declared; declared: none", id="no tools"),
+            pytest.param(None, "rm", "'rm' is not declared; declared: none", id="any tools"),
+            pytest.param(
+                [],
+                "required",
+                '"required" takes a tool that can be called; declared: none',
+                id="required without tools",
+            ),
         ],
     )
     @pytest.mark.parametrize("multiple", [False, True])
@@ -380,14 +387,21 @@ class TestPrompt:
     @pytest.mark.parametrize(
         ("tools", "options", "words"),
         [
-            (TOOLS, {}, '"tool_call": null or {"name": function name, "arguments": '),
-            (TOOLS, {"multiple": True}, '"tool_calls": [] or [{"name": function name, "arguments": '),
-            (TOOLS, {"tool_choice": "required"}, '"tool_call": {"name": '),
-            (TOOLS, {"tool_choice": "required", "multiple": True}, '"tool_calls": [{"name": '),
-            ([], {}, '"tool_call": null}'),
-            ([], {"multiple": True}, '"tool_calls": []}'),
-            (None, {}, '"tool_call": null or {"name": '),
-            (None, {"tool_choice": "required"}, '"tool_call": {"name": '),
+            pytest.param(TOOLS, {}, '"tool_call": null or {"name": function name, "arguments": ', id="one call"),
+            pytest.param(
+                TOOLS, {"multiple": True}, '"tool_calls": [] or [{"name": function name, "arguments": ', id="several"
+            ),
+            pytest.param(TOOLS, {"tool_choice": "required"}, '"tool_call": {"name": ', id="one has to be"),
+            pytest.param(
+                TOOLS,
+                {"tool_choice": "required", "multiple": True},
+                '"tool_calls": [{"name": ',
+                id="several have to be",
+            ),
+            pytest.param([], {}, '"tool_call": null}', id="no tools"),
+            pytest.param([], {"multiple": True}, '"tool_calls": []}', id="no tools, several"),
+            pytest.param(None, {}, '"tool_call": null or {"name": ', id="any tools"),
+            pytest.param(None, {"tool_choice": "required"}, '"tool_call": {"name": ', id="any tools, one has to be"),
         ],
     )
     def test_it_says_the_form(self, tools: list[dict[str, Any]] | None, options: dict[str, Any], words: str):
