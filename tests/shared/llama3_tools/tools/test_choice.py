@@ -19,11 +19,18 @@ def test_what_the_tools_allow(choice: str, names: list[str] | None):
 @pytest.mark.parametrize(
     ("choice", "names", "message"),
     [
-        ("required", [], 'tool_choice "required" takes a tool that can be called; declared: none'),
-        ("then", ["now", "today"], "tool_choice 'then' is not declared; declared: now, today"),
-        ("now", [], "tool_choice 'now' is not declared; declared: none"),
-        ("now", None, "tool_choice 'now' is not declared; declared: none"),
-        ("none", ["now"], "tool_choice 'none' is not declared; declared: now"),
+        pytest.param(
+            "required",
+            [],
+            'tool_choice "required" takes a tool that can be called; declared: none',
+            id="required without tools",
+        ),
+        pytest.param(
+            "then", ["now", "today"], "tool_choice 'then' is not declared; declared: now, today", id="a misspelt tool"
+        ),
+        pytest.param("now", [], "tool_choice 'now' is not declared; declared: none", id="one tool without tools"),
+        pytest.param("now", None, "tool_choice 'now' is not declared; declared: none", id="one tool of any"),
+        pytest.param("none", ["now"], "tool_choice 'none' is not declared; declared: now", id="none as a tool"),
     ],
 )
 def test_what_they_do_not(choice: str, names: list[str] | None, message: str):
