@@ -25,12 +25,12 @@ def has_extra(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("schema", "arguments", "problems"),
     [
-        (OPEN, {"n": 1}, 0),
-        (OPEN, {"n": "soon"}, 1),
-        (OPEN, {"m": 1}, 0),
-        (CLOSED, {"m": 1}, 1),
-        ({**OPEN, "required": ["n"]}, {}, 1),
-        ({}, {"m": 1}, 0),
+        pytest.param(OPEN, {"n": 1}, 0, id="a number for a number"),
+        pytest.param(OPEN, {"n": "soon"}, 1, id="a word for a number"),
+        pytest.param(OPEN, {"m": 1}, 0, id="another name"),
+        pytest.param(CLOSED, {"m": 1}, 1, id="a forbidden name"),
+        pytest.param({**OPEN, "required": ["n"]}, {}, 1, id="a missing one"),
+        pytest.param({}, {"m": 1}, 0, id="no schema"),
     ],
 )
 def test_they_are_told_and_a_parameter_that_is_forbidden_is_one(

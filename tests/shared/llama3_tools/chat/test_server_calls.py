@@ -158,15 +158,15 @@ def test_they_are_called_whole_and_in_pieces(message: dict[str, Any], calls: lis
 @pytest.mark.parametrize(
     ("pieces", "arguments", "written"),
     [
-        ([{}, PARIS], {"city": "Paris"}, PARIS),
-        ([PARIS, {}], {"city": "Paris"}, PARIS),
-        ([" ", {"city": "Paris"}, " "], {"city": "Paris"}, PARIS),
-        ([{}, {"city": "Paris"}], {"city": "Paris"}, PARIS),
-        ([PARIS, {"city": "Paris"}], {"city": "Paris"}, PARIS),
-        ([PARIS, {"city": "Rome"}], None, PARIS + '{"city": "Rome"}'),
-        ([{"city": "Rome"}, PARIS], None, '{"city": "Rome"}' + PARIS),
-        ([{"city": "Rome"}, {"city": "Paris"}, {"city": "Rome"}], None, None),
-        ([" ", "\n"], {}, ""),
+        pytest.param([{}, PARIS], {"city": "Paris"}, PARIS, id="an empty object first"),
+        pytest.param([PARIS, {}], {"city": "Paris"}, PARIS, id="an empty object last"),
+        pytest.param([" ", {"city": "Paris"}, " "], {"city": "Paris"}, PARIS, id="white space around an object"),
+        pytest.param([{}, {"city": "Paris"}], {"city": "Paris"}, PARIS, id="an empty object and an object"),
+        pytest.param([PARIS, {"city": "Paris"}], {"city": "Paris"}, PARIS, id="the same as text and as an object"),
+        pytest.param([PARIS, {"city": "Rome"}], None, PARIS + '{"city": "Rome"}', id="text and another object"),
+        pytest.param([{"city": "Rome"}, PARIS], None, '{"city": "Rome"}' + PARIS, id="an object and another text"),
+        pytest.param([{"city": "Rome"}, {"city": "Paris"}, {"city": "Rome"}], None, None, id="objects that differ"),
+        pytest.param([" ", "\n"], {}, "", id="white space alone"),
     ],
 )
 def test_decoded_arguments_and_text_are_the_same_or_malformed(
@@ -205,17 +205,39 @@ def test_parts_of_anthropic_are_calls_in_a_stream():
 @pytest.mark.parametrize(
     ("call", "refusal", "text"),
     [
-        (native("now", "{oops"), ("now", "malformed"), '{"name": "now", "parameters": {oops}'),
-        (native("now", "[1]"), ("now", "malformed"), '{"name": "now", "parameters": [1]}'),
-        (native("now", '{"n": NaN}'), ("now", "malformed"), '{"name": "now", "parameters": {"n": NaN}}'),
-        (native("now", {"n": float("inf")}), ("now", "malformed"), '{"name": "now", "parameters": {"n": Infinity}}'),
-        (native("now", '{"s": "\ud83d"}'), ("now", "malformed"), '{"name": "now", "parameters": {"s": "\\ud83d"}}'),
-        (native("", "{}"), ("", "invalid_name"), '{"name": "unknown", "parameters": {}}'),
-        (native("now", '{"n": [[[1]]]}'), ("now", "too_deep"), '{"name": "now", "parameters": {"n": [[[1]]]}}'),
-        (
+        pytest.param(
+            native("now", "{oops"), ("now", "malformed"), '{"name": "now", "parameters": {oops}', id="no JSON"
+        ),
+        pytest.param(
+            native("now", "[1]"), ("now", "malformed"), '{"name": "now", "parameters": [1]}', id="a list for arguments"
+        ),
+        pytest.param(
+            native("now", '{"n": NaN}'), ("now", "malformed"), '{"name": "now", "parameters": {"n": NaN}}', id="NaN"
+        ),
+        pytest.param(
+            native("now", {"n": float("inf")}),
+            ("now", "malformed"),
+            '{"name": "now", "parameters": {"n": Infinity}}',
+            id="infinity",
+        ),
+        pytest.param(
+            native("now", '{"s": "\ud83d"}'),
+            ("now", "malformed"),
+            '{"name": "now", "parameters": {"s": "\\ud83d"}}',
+            id="a lone surrogate",
+        ),
+        pytest.param(native("", "{}"), ("", "invalid_name"), '{"name": "unknown", "parameters": {}}', id="no name"),
+        pytest.param(
+            native("now", '{"n": [[[1]]]}'),
+            ("now", "too_deep"),
+            '{"name": "now", "parameters": {"n": [[[1]]]}}',
+            id="too deep",
+        ),
+        pytest.param(
             native("now", f'{{"n": "{"x" * 300}"}}'),
             ("now", "too_long"),
             f'{{"name": "now", "parameters": {{"n": "{"x" * 300}"}}}}',
+            id="too long",
         ),
     ],
 )
