@@ -369,27 +369,40 @@ def test_what_cannot_be_read_stays_and_is_reported(schema: object, value: object
 @pytest.mark.parametrize(
     ("schema", "value", "arguments", "problems"),
     [
-        (
+        pytest.param(
             STRINGS,
             "[[], ['a']]",
             [[], ["a"]],
             ["$.x[0]: expected string, got an empty array", "$.x[1]: expected string, got an array of 1"],
+            id="lists in a string",
         ),
-        (INTEGERS, ["1", "one"], [1, "one"], ['$.x[1]: expected integer, got the string "one"']),
-        (
+        pytest.param(
+            INTEGERS, ["1", "one"], [1, "one"], ['$.x[1]: expected integer, got the string "one"'], id="an item"
+        ),
+        pytest.param(
             PLACE,
             "{'zip': 'x'}",
             {"zip": "x"},
             ['$.x.zip: expected integer, got the string "x"', "$.x.city: missing, expected string"],
+            id="an object in a string",
         ),
-        (PLACE | {"required": ["land"]}, {"zip": "1"}, {"zip": 1}, ["$.x.land: missing"]),
-        (
+        pytest.param(
+            PLACE | {"required": ["land"]}, {"zip": "1"}, {"zip": 1}, ["$.x.land: missing"], id="a missing argument"
+        ),
+        pytest.param(
             {"anyOf": [PLACE, {"type": "null"}]},
             {"city": 5, "zip": "1"},
             {"city": 5, "zip": 1},
             ["$.x.city: expected string, got the integer 5"],
+            id="an alternative",
         ),
-        (KINDS, {"kind": "A", "n": "x"}, {"kind": "a", "n": "x"}, ['$.x.n: expected integer, got the string "x"']),
+        pytest.param(
+            KINDS,
+            {"kind": "A", "n": "x"},
+            {"kind": "a", "n": "x"},
+            ['$.x.n: expected integer, got the string "x"'],
+            id="a kind",
+        ),
     ],
 )
 def test_what_fits_inside_is_kept_and_the_rest_is_reported_where_it_is(
@@ -592,12 +605,32 @@ for _ in range(70):
 @pytest.mark.parametrize(
     ("schema", "value", "message"),
     [
-        ({"type": "integer"}, "soon", '$.x.v: expected integer, got the string "soon"'),
-        (PLACE, {}, "$.x.v.city: missing, expected string"),
-        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}, "$.x.v.a: missing"),
-        ({"properties": {"a": {"type": "array"}}, "enum": [{"a": "x"}, 5]}, {"a": "x"}, "$.x.v: the schema takes"),
-        ({"type": "array"}, "[" * 126 + "]" * 126, "$.x.v: as a list or an object, it would be nested deeper"),
-        ({"$ref": "#/$defs/Tree"}, DEEP, f"$.x.v{'.kids[0]' * 63}: nested deeper than 128 levels"),
+        pytest.param({"type": "integer"}, "soon", '$.x.v: expected integer, got the string "soon"', id="another type"),
+        pytest.param(PLACE, {}, "$.x.v.city: missing, expected string", id="a missing argument"),
+        pytest.param(
+            {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {},
+            "$.x.v.a: missing",
+            id="alternatives of required names",
+        ),
+        pytest.param(
+            {"properties": {"a": {"type": "array"}}, "enum": [{"a": "x"}, 5]},
+            {"a": "x"},
+            "$.x.v: the schema takes",
+            id="a value that does not fit its own parts",
+        ),
+        pytest.param(
+            {"type": "array"},
+            "[" * 126 + "]" * 126,
+            "$.x.v: as a list or an object, it would be nested deeper",
+            id="too deep as text",
+        ),
+        pytest.param(
+            {"$ref": "#/$defs/Tree"},
+            DEEP,
+            f"$.x.v{'.kids[0]' * 63}: nested deeper than 128 levels",
+            id="too deep as an object",
+        ),
     ],
 )
 def test_of_alternatives_that_fail_as_often_the_first_is_told(schema: object, value: object, message: str):
@@ -649,18 +682,26 @@ def test_what_does_not_change_is_shared_with_what_was_given():
 @pytest.mark.parametrize(
     ("schema", "declared", "reason", "message"),
     [
-        ({"type": "array"}, "array", ProblemReason.WRONG_TYPE, "expected array, got an object of 1"),
-        (
+        pytest.param(
+            {"type": "array"},
+            "array",
+            ProblemReason.WRONG_TYPE,
+            "expected array, got an object of 1",
+            id="another type",
+        ),
+        pytest.param(
             {"properties": {"a": {"type": "array"}}, "const": {"a": "x"}},
             '{"a": "x"}',
             ProblemReason.NOT_IN_ENUM,
             'the schema takes {"a": "x"} alone, and that does not fit its own parts',
+            id="a value that does not fit its own parts",
         ),
-        (
+        pytest.param(
             {"anyOf": [{"type": "object", "required": ["b"]}, {"type": "object", "required": ["c"]}]},
             "object",
             ProblemReason.NO_ALTERNATIVE,
             "fits none of the alternatives; of the closest one, $.b: missing",
+            id="no alternative",
         ),
     ],
 )

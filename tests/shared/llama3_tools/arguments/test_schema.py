@@ -72,18 +72,39 @@ NUMBERS = {"patternProperties": {"^n_": {"type": "number"}}, "additionalProperti
 @pytest.mark.parametrize(
     ("schema", "name", "expected"),
     [
-        (CLOSED, "a", ({"string"}, True, False)),
-        (CLOSED, "b", (ALL, False, True)),
-        ({"properties": {"a": {"type": "string"}}}, "b", (ALL, False, False)),
-        ({"properties": {}, "additionalProperties": True}, "b", (ALL, True, False)),
-        ({"properties": {}, "unevaluatedProperties": True}, "b", (ALL, True, False)),
-        ({"properties": {}, "if": {}}, "b", (ALL, True, False)),
-        ({}, "b", (ALL, True, False)),
-        (NUMBERS, "n_a", ({"integer", "number"}, True, False)),
-        (NUMBERS, "b", ({"null"}, True, False)),
-        ({"patternProperties": {"(": False}, "additionalProperties": False}, "b", (ALL, True, False)),
-        ({"allOf": [CLOSED, {"properties": {"a": {"minLength": 1}, "b": {}}}]}, "b", (ALL, False, True)),
-        ({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {"type": "null"}}}]}, "b", ({"null"}, True, False)),
+        pytest.param(CLOSED, "a", ({"string"}, True, False), id="a property of a closed object"),
+        pytest.param(CLOSED, "b", (ALL, False, True), id="another name in a closed object"),
+        pytest.param(
+            {"properties": {"a": {"type": "string"}}}, "b", (ALL, False, False), id="another name in an open object"
+        ),
+        pytest.param(
+            {"properties": {}, "additionalProperties": True}, "b", (ALL, True, False), id="additionalProperties"
+        ),
+        pytest.param(
+            {"properties": {}, "unevaluatedProperties": True}, "b", (ALL, True, False), id="unevaluatedProperties"
+        ),
+        pytest.param({"properties": {}, "if": {}}, "b", (ALL, True, False), id="a condition"),
+        pytest.param({}, "b", (ALL, True, False), id="no properties"),
+        pytest.param(NUMBERS, "n_a", ({"integer", "number"}, True, False), id="a pattern that fits"),
+        pytest.param(NUMBERS, "b", ({"null"}, True, False), id="a pattern that does not fit"),
+        pytest.param(
+            {"patternProperties": {"(": False}, "additionalProperties": False},
+            "b",
+            (ALL, True, False),
+            id="a pattern that is none",
+        ),
+        pytest.param(
+            {"allOf": [CLOSED, {"properties": {"a": {"minLength": 1}, "b": {}}}]},
+            "b",
+            (ALL, False, True),
+            id="allOf with a closed object",
+        ),
+        pytest.param(
+            {"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {"type": "null"}}}]},
+            "b",
+            ({"null"}, True, False),
+            id="allOf with an open object",
+        ),
     ],
 )
 def test_a_name_is_known_or_not_or_forbidden(schema: object, name: str, expected: tuple[Any, ...]):
@@ -103,12 +124,24 @@ def test_names_and_required_ones_are_listed_once_in_their_order():
 @pytest.mark.parametrize(
     ("schema", "types", "has_items", "has_prefix"),
     [
-        ({}, [ALL, ALL], False, False),
-        ({"items": {"type": "null"}}, [{"null"}, {"null"}], True, False),
-        ({"prefixItems": [{"type": "string"}]}, [{"string"}, ALL], True, True),
-        ({"prefixItems": [{"type": "string"}], "items": {"type": "null"}}, [{"string"}, {"null"}], True, True),
-        ({"items": [{"type": "string"}], "additionalItems": {"type": "null"}}, [{"string"}, {"null"}], True, True),
-        ({"items": [{"type": "string"}]}, [{"string"}, ALL], True, True),
+        pytest.param({}, [ALL, ALL], False, False, id="any items"),
+        pytest.param({"items": {"type": "null"}}, [{"null"}, {"null"}], True, False, id="items alike"),
+        pytest.param({"prefixItems": [{"type": "string"}]}, [{"string"}, ALL], True, True, id="a first item"),
+        pytest.param(
+            {"prefixItems": [{"type": "string"}], "items": {"type": "null"}},
+            [{"string"}, {"null"}],
+            True,
+            True,
+            id="a first item and the others",
+        ),
+        pytest.param(
+            {"items": [{"type": "string"}], "additionalItems": {"type": "null"}},
+            [{"string"}, {"null"}],
+            True,
+            True,
+            id="a first item and the others, as in draft 7",
+        ),
+        pytest.param({"items": [{"type": "string"}]}, [{"string"}, ALL], True, True, id="a first item, as in draft 7"),
     ],
 )
 def test_items_go_by_their_place(schema: object, types: list[set[str]], has_items: bool, has_prefix: bool):
