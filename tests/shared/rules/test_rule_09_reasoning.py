@@ -83,9 +83,13 @@ def test_reasoning_is_split_off(text: str, reasoning: str | None, content: str |
 @pytest.mark.parametrize(
     ("text", "reasoning", "content"),
     [
-        (f"Use {A}.\n</think>\n\n{A} Done.", f"Use {A}.", "Done."),
-        (f"\n<think>\nUse {A}.</think>{A} Done.", f"Use {A}.", "Done."),
-        (f"</think>{A}Done.", None, "Done."),
+        pytest.param(
+            f"Use {A}.\n</think>\n\n{A} Done.", f"Use {A}.", "Done.", id="a call in thoughts and one after them"
+        ),
+        pytest.param(
+            f"\n<think>\nUse {A}.</think>{A} Done.", f"Use {A}.", "Done.", id="thoughts that are opened again"
+        ),
+        pytest.param(f"</think>{A}Done.", None, "Done.", id="no thoughts"),
     ],
 )
 def test_an_output_can_begin_inside_reasoning(text: str, reasoning: str | None, content: str):

@@ -344,9 +344,9 @@ def test_a_call_after_a_declared_name_in_prose_comes_at_once():  # F2
 @pytest.mark.parametrize(
     ("opening", "head", "closing"),
     [
-        ("<tool_call>", '{"name": "f", "parameters": {"x": "', '",}}</tool_call>'),
-        ("<function=f>", '{"x": "', '",}</function>'),
-        ("<tool_call>\n[", '{"name": "f", "parameters": {"x": "', '",}}, x'),
+        pytest.param("<tool_call>", '{"name": "f", "parameters": {"x": "', '",}}</tool_call>', id="a tag"),
+        pytest.param("<function=f>", '{"x": "', '",}</function>', id="a tag with a name"),
+        pytest.param("<tool_call>\n[", '{"name": "f", "parameters": {"x": "', '",}}, x', id="a list in a tag"),
     ],
 )
 def test_what_may_be_repaired_in_a_tag_reads_alike_around_the_limit(opening: str, head: str, closing: str, length: int):
@@ -497,13 +497,17 @@ def test_a_stream_keeps_its_text_once():
 @pytest.mark.parametrize(
     ("arguments", "made", "beyond"),
     [
-        ({"a": [1]}, 2, None),
-        ({"a": [[1]]}, 2, (RejectionReason.TOO_DEEP, "arguments nested deeper than 2 levels")),
-        ({"a": "x" * 247}, 2, None),
-        ({"a": "x" * 248}, 2, (RejectionReason.TOO_LONG, "longer than 256 characters")),
-        ({"a": 10**300}, 2, (RejectionReason.TOO_LONG, "longer than 256 characters")),
-        ({}, 3, (RejectionReason.TOO_MANY, "beyond the first 3 calls")),
-        ({(1, 2): 3}, 2, None),
+        pytest.param({"a": [1]}, 2, None, id="deep enough"),
+        pytest.param(
+            {"a": [[1]]}, 2, (RejectionReason.TOO_DEEP, "arguments nested deeper than 2 levels"), id="too deep"
+        ),
+        pytest.param({"a": "x" * 247}, 2, None, id="long enough"),
+        pytest.param({"a": "x" * 248}, 2, (RejectionReason.TOO_LONG, "longer than 256 characters"), id="too long"),
+        pytest.param(
+            {"a": 10**300}, 2, (RejectionReason.TOO_LONG, "longer than 256 characters"), id="a number that is too long"
+        ),
+        pytest.param({}, 3, (RejectionReason.TOO_MANY, "beyond the first 3 calls"), id="too many"),
+        pytest.param({(1, 2): 3}, 2, None, id="a name that is a tuple"),
     ],
 )
 def test_a_call_that_no_extractor_read_is_held_to_the_same_bounds(
