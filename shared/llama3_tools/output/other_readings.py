@@ -209,5 +209,5 @@ def _names(extraction: Extraction) -> list[str]:
 
 
 def _facts(call: ToolCall) -> tuple[Span, str, str]:
-    """Return what makes two calls of two readings the same; their ids differ."""
+    """Return what makes two calls of two readings the same; their ids may differ, and the format they were read as."""
     return call.span, call.name, call.arguments_json
