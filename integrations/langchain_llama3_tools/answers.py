@@ -44,6 +44,8 @@ def read_answer(
     deltas = stream.feed(of_answer(message))
     deltas += stream.end(finish_reason_in(message.response_metadata, info))
     reply, v1 = stream.reply, v1 or _has_v1_blocks(message)
+    if stream.is_silent:
+        deltas.append({"content": reply.content})
     fields: dict[str, Any] = {
         "content": _content(message, reply, deltas, v1=v1),
         "tool_calls": [to_call(call) for call in reply.tool_calls],

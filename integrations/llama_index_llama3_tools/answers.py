@@ -178,9 +178,9 @@ class Answer:
         fresh, before = self._note(self._end(end)), self._message
         if self._last is None:
             return []
-        content = str(self.reply.content or "")
-        # Between two answers of a stream is a blank line, which is none of the reply's.
-        self.text = "\n\n".join(filter(None, [self._text_before, content]))
+        if not self._stream.is_silent:
+            # Between two answers of a stream is a blank line, which is none of the reply's.
+            self.text = "\n\n".join(filter(None, [self._text_before, str(self.reply.content or "")]))
         # What belongs to a delta belongs to one response alone.
         kwargs = {key: value for key, value in self._last.additional_kwargs.items() if key != _THINKING}
         ending = self._to_response(self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs}), fresh)

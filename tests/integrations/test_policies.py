@@ -134,6 +134,16 @@ POLICIES = {
         "Sorry.",
         told=("Error of weather: The call is cut off",),
     ),
+    "an answer stands if the next one says nothing": Policy(
+        (Said(f"Hm. {BROKEN}"), Said("")), [], f"Hm. {BROKEN}", told=(MALFORMED,)
+    ),
+    "also one that had to call": Policy(
+        (Said("I cannot do that."), Said("\n")),
+        [],
+        "I cannot do that.",
+        told=("Your last reply holds no function call",),
+        asked={"tool_choice": "required"},
+    ),
     "a call has to be made": Policy(
         (Said("Hm."), Said(PARIS)),
         [IN_PARIS],

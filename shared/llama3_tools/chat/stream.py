@@ -88,12 +88,18 @@ class Earlier:
     """Whether one had thoughts."""
     refused: tuple[RefusedCall, ...] = ()
     """The calls that were refused in them."""
+    content: str | list[Any] | None = None
+    """What the last one of them said, which stands if the next one says nothing."""
 
     def with_reply(self, reply: Reply) -> Earlier:
         """Return the same with one more answer."""
-        has_text, has_thoughts = self.has_text or bool(reply.content), self.has_thoughts or bool(reply.reasoning)
-        refused = (*self.refused, *reply.report.refused)
-        return Earlier(is_retried=True, has_text=has_text, has_thoughts=has_thoughts, refused=refused)
+        return Earlier(
+            is_retried=True,
+            has_text=self.has_text or bool(reply.content),
+            has_thoughts=self.has_thoughts or bool(reply.reasoning),
+            refused=(*self.refused, *reply.report.refused),
+            content=reply.content,
+        )
 
 
 class ChatStream:
@@ -137,6 +143,8 @@ class ChatStream:
         self._looked_for = 0
         """How many calls of the server were looked for in the content."""
         self._reply: Reply | None = None
+        self.is_silent = False
+        """Whether the model was asked again and said nothing, so that the reply has what it had said before."""
 
     @property
     def is_over(self) -> bool:
@@ -146,6 +154,9 @@ class ChatStream:
     @property
     def reply(self) -> Reply:
         """The answer; after `abort()`, what of it was handed out.
+
+        If the model was asked again, and this answer has neither text nor a call, the content is that of the answer
+        before it.
 
         Raises:
             StreamStateError: the answer is not over yet.
@@ -324,6 +335,9 @@ class ChatStream:
         report = Report(called, tuple(refused), repeated, surplus, is_of_retry=is_retried, retried=retried)
         has_calls = bool(called or order.waiting)
         content = self._content.whole(extraction.content, has_calls=has_calls)
+        says_nothing = not (has_calls or refused or (content if isinstance(content, list) else (content or "").strip()))
+        if says_nothing and finish_reason is not None and self._earlier.content:
+            self.is_silent, content = True, self._earlier.content
         self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report)
 
     def _require_open(self, verb: str) -> None:

@@ -303,7 +303,7 @@ class Request:
         return {"type": "function", "function": {"name": self.chat.shown_name(choice)}}
 
     def read(self, message: Message, finish_reason: str | None = None) -> Reply:
-        """Read a whole answer.
+        """Read a whole answer. If the model was asked again and says nothing, the answer before stands.
 
         Args:
             message: the assistant's message, in OpenAI's form or with Anthropic's `tool_use` parts.

@@ -235,6 +235,13 @@ class TestRetries:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
         assert (choice.content, choice.finish_reason) == (self.BAD, "stop")
 
+    @pytest.mark.parametrize("text", ["", "\n"])
+    def test_nor_does_one_without_a_word_replace_it(self, text: str):
+        with serving(in_turn(says(self.BAD), says(text), says(self.BAD), says(text))) as served:
+            assert served.chat().json()["choices"][0]["message"]["content"] == self.BAD
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content.strip(), choice.finish_reason) == (self.BAD, "stop")
+
     def test_if_the_new_answer_breaks_off_so_does_the_stream(self):
         with serving(in_turn(says(self.BAD), lambda _: events(chunk({"content": "Sorry"}), BREAK))) as served:
             response = served.chat(stream=True)

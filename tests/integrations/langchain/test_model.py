@@ -11,7 +11,7 @@ import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler, UsageMetadataCallbackHandler
 from langchain_core.globals import set_llm_cache
-from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -208,6 +208,17 @@ class TestOptions:
             assert (message.text, message.tool_calls) == (f"Hm. {CUT_OFF}", [])
             assert [call["name"] for call in message.invalid_tool_calls] == ["get_weather"]
             assert message.response_metadata["refused_tool_calls"][0]["reason"] == "truncated"
+
+    @pytest.mark.parametrize("silent", [AIMessage(""), AIMessage([])])
+    @pytest.mark.parametrize("version", [None, "v1"])
+    def test_an_answer_stands_if_the_next_one_says_nothing(self, silent: AIMessage, version: str | None) -> None:
+        def bound() -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+            llm = GenericFakeChatModel(messages=iter([AIMessage(f"Hm. {CUT_OFF}"), silent]))
+            return Llama3ToolModel(llm, output_version=version).bind_tools([get_weather])
+
+        for message in (bound().invoke("Hi"), asyncio.run(bound().ainvoke("Hi")), summed(bound().stream("Hi"))):
+            assert (message.text, message.tool_calls, message.invalid_tool_calls) == (f"Hm. {CUT_OFF}", [], [])
+            assert message.response_metadata["retried_tool_calls"][0]["name"] == "get_weather"
 
 
 class TestRequests:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 
+from endpoints.wire import answer_events
 from integrations.llamaindex.endpoint import endpoint
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.test_servers import native, native_stream, piece
@@ -75,6 +76,17 @@ async def test_of_a_refused_call_the_message_says_what_is_wrong(way: str) -> Non
     [refused] = last.message.additional_kwargs["refused_tool_calls"]
     assert (refused["name"], refused["reason"], refused["text"]) == ("plan", "truncated", broken)
     assert json.dumps(refused)
+
+
+@ways
+async def test_an_answer_stands_if_the_next_one_says_nothing(way: str) -> None:
+    first, streaming = f"Hm. {write(FITTING)[:-4]}", "streamed" in way
+    for second in ("", "\n", *([answer_events(["[DONE]"])] if streaming else [native()])):
+        with endpoint(first, second) as served:
+            *_, last = await asked(llm_of(served), way, Planner().tool)
+        assert len(served.bodies) == 2
+        assert (last.message.content or "").strip() == first
+        assert kwargs(last.message) == []
 
 
 @ways

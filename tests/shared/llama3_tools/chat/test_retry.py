@@ -131,6 +131,42 @@ def test_an_answer_without_calls_is_an_answer_unless_one_has_to_be_called():
         ]
 
 
+@pytest.mark.parametrize("silent", [{"content": ""}, {"content": None}, {"content": " \n"}, {}, {"tool_calls": []}])
+def test_an_answer_stands_if_the_next_one_says_nothing(silent: dict[str, Any]):
+    again = asked(max_retries=3).retry(asked().read({"content": f"Sure. {BAD}"}))
+    assert again is not None
+    reply = again.read(silent, "stop")
+    assert (reply.content, reply.tool_calls, reply.finish_reason) == (f"Sure. {BAD}", (), "stop")
+    assert refusals(reply) == []
+    assert [call.name for call in reply.report.retried] == ["now"]
+    assert again.retry(reply) is None
+    stream = again.stream()
+    assert "Sure" not in str([*stream.feed(silent), *stream.end("stop")]), "it was handed out before"
+    assert stream.reply == reply
+
+
+def test_so_does_one_of_parts_and_one_that_had_to_call():
+    image = {"type": "image_url", "image_url": {"url": "data:"}}
+    request = asked(max_retries=2, request={"tool_choice": "required"})
+    again = request.retry(request.read({"content": [image]}))
+    assert again is not None
+    reply = again.read({"content": "", "reasoning_content": "Hm."})
+    assert (reply.content, reply.reasoning) == ([image], "Hm.")
+    third = again.retry(reply)
+    assert third is not None
+    assert third.read({"content": ""}).content == [image]
+    assert third.read({"content": CITY}).content is None
+
+
+def test_nothing_stands_for_an_answer_that_broke_off_or_called():
+    again = asked(max_retries=3).retry(asked().read({"content": f"Sure. {BAD}"}))
+    assert again is not None
+    stream = again.stream()
+    assert (stream.abort(), stream.reply.content) == ([], None)
+    assert again.read({"tool_calls": [native("now", "{oops")]}).content == '{"name": "now", "parameters": {oops}'
+    assert again.read({"content": CITY}).content is None
+
+
 def test_what_a_framework_accepts_is_no_misfit():
     chat = ToolChat(TOOLS, coerce_arguments=True)
     request = chat.request([], accepts=lambda name, arguments: name == "get_weather" and "days" in arguments)
