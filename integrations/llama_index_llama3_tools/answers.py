@@ -66,6 +66,7 @@ class Answer:
         self._stream = request.stream(follows=after is not None)
         self._request = request
         self._text_before: str = after.text if after else ""
+        self._output_before = after.output if after else ""
         self.text: str = self._text_before
         """The text so far."""
         self.reasoning: str = after.reasoning if after else ""
@@ -98,9 +99,13 @@ class Answer:
 
     @property
     def output(self) -> str:
-        """What the model has written so far; once it is over, with the calls of the server that became text."""
+        """What the model has written so far; once it is over, with the calls of the server that became text.
+
+        In a stream in which the model was asked again, this begins with what it had written before, a blank line apart.
+        """
         refused = self.reply.report.refused if self._stream.is_over else ()
-        return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
+        own = " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
+        return "\n\n".join(filter(None, [self._output_before, own]))
 
     @property
     def reply(self) -> Reply:

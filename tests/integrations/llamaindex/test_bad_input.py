@@ -194,6 +194,17 @@ class TestBreaks:
         assert str(error.value).endswith(f"; the model had written: {text!r}")
         assert len(served.bodies) == 1
 
+    @pytest.mark.parametrize("way", [way for way in STREAMED if way in {**WITH_TOOLS, **FUNCTION_AGENTS}])
+    @pytest.mark.parametrize("second", [Turn(pieces=("Second try",), breaks=True), answer_error(500, "boom")])
+    async def test_so_is_a_first_answer_if_the_model_was_asked_again(self, second: Turn | Answer, way: str) -> None:
+        seen: list[str] = []
+        first = 'I will look. {"name": "get_weather", "parameters": {"city": oops}}'
+        with endpoint(first, second) as served, pytest.raises(LLMRequestError) as error:
+            await WAYS[way](Llama3ToolLLM(served.llm()), seen.append)
+        expected = f"{first}\n\nSecond try" if isinstance(second, Turn) else first
+        assert "".join(seen) == error.value.output == expected
+        assert len(served.bodies) == 2
+
     @pytest.mark.parametrize("way", WHOLE)
     async def test_an_answer_that_breaks_off_whole(self, way: str) -> None:
         message = "the answer stopped in the middle: look in the server's log"
