@@ -170,10 +170,12 @@ class TestEndpoints:
 
     @pytest.mark.parametrize("way", WAYS)
     async def test_other_errors_stay_as_they_are(self, way: str) -> None:
-        answer = answer_error(400, "The prompt is too long.")
-        with endpoint(answer) as served, pytest.raises(Exception, match="too long") as error:
-            await WAYS[way](Llama3ToolLLM(served.llm()))
-        assert type(error.value).__name__ == "BadRequestError"
+        kinds = {400: "BadRequestError", 401: "AuthenticationError", 429: "RateLimitError", 503: "InternalServerError"}
+        for status, kind in kinds.items():
+            answer = answer_error(status, "The prompt is too long.")
+            with endpoint(answer) as served, pytest.raises(Exception, match=r"too long[^()]*$") as error:
+                await WAYS[way](Llama3ToolLLM(served.llm()))
+            assert type(error.value).__name__ == kind
 
 
 class TestBreaks:
