@@ -125,7 +125,8 @@ class Llama3ToolModel(BaseChatModel):
         Args:
             tools: all that LangChain takes for a tool.
             tool_choice: `"auto"` (or `None`), `"any"` (or `"required"`, `True`), `"none"`, the name of a tool, or a
-                dict of OpenAI's or Anthropic's. It is an instruction in the prompt: nothing holds a model to it.
+                dict of OpenAI's or Anthropic's. It is an instruction in the prompt: nothing holds a model to it. If it
+                names a tool, a call of another one does not run.
             **kwargs: `parallel_tool_calls=False` lets the first call of an answer run. All else is bound to the model
                 inside, but for `strict`: no tools are sent that it could be about.
 

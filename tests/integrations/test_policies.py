@@ -52,6 +52,7 @@ IN_PARIS: tuple[str, dict[str, Any]] = ("weather", {"city": "Paris"})
 IN_OSLO: tuple[str, dict[str, Any]] = ("weather", {"city": "Oslo"})
 AT_NOW: tuple[str, dict[str, Any]] = ("now", {})
 MALFORMED = "Error of weather: The call is malformed, and was not run"
+NOT_CHOSEN = "Error of now: The call was not run: only 'weather' may be called now."
 MISFIT = "Error of weather: The arguments do not fit, and the call was not run: $.days: expected integer"
 
 
@@ -149,6 +150,16 @@ POLICIES = {
         [IN_PARIS],
         told=("Your last reply holds no function call",),
         asked={"tool_choice": "required"},
+    ),
+    "one of another tool than was chosen is not": Policy(
+        (Said(NOW), Said(PARIS)), [IN_PARIS], told=(NOT_CHOSEN,), asked={"tool_choice": "weather"}
+    ),
+    "nor one of the server": Policy(
+        (Said("Hm.", (("1", "now", "{}"),)), Said("Sorry.")),
+        [],
+        "Sorry.",
+        told=(NOT_CHOSEN,),
+        asked={"tool_choice": "weather"},
     ),
     "none may be made": Policy((Said(PARIS),), [], PARIS, asked={"tool_choice": "none"}),
     "thoughts are no text": Policy(
@@ -308,7 +319,7 @@ def test_a_policy_is_the_same_everywhere(policy: Policy, stream: bool):
         ] == [True] * len(policy.told)
         sent.append([[(message["role"], message["content"]) for message in messages[1:]] for messages in bodies])
     assert came[0].calls == policy.calls
-    assert came[0].retried == ["weather" for told in policy.told if told.startswith("Error of weather")]
+    assert came[0].retried == [told.split()[2][:-1] for told in policy.told if told.startswith("Error of ")]
     is_after_another = stream and len(sent[0]) > 1
     assert came[0].content.strip().endswith(policy.content) if is_after_another else came[0].content == policy.content
     assert came[1:] == [came[0]] * (len(WAYS) - 1)

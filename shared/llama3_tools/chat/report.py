@@ -9,11 +9,13 @@ from llama3_tools.arguments.call_report import coerced_arguments
 from llama3_tools.text import escape_invisible
 from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown, shortened
 
-__all__ = ["MISFIT", "REFUSED_TOOL_CALLS", "REPORTED", "RefusedCall", "Reply", "Report"]
+__all__ = ["MISFIT", "NOT_CHOSEN", "REFUSED_TOOL_CALLS", "REPORTED", "RefusedCall", "Reply", "Report"]
 
 MISFIT = "misfit"
 """Why a call is refused whose arguments do not fit the schema of its tool."""
 
+NOT_CHOSEN = "not_chosen"
+"""Why a call is refused of another tool than the one that the tool choice names."""
 
 REFUSED_TOOL_CALLS = "refused_tool_calls"
 """The key of a report, and of a message that carries it, under which the calls are that did not run."""
@@ -31,7 +33,7 @@ class RefusedCall:
     name: str
     """The tool that it seems to name; empty if it names none."""
     reason: str
-    """One word for the cause: the value of a `RejectionReason`, or `"misfit"`."""
+    """One word for the cause: the value of a `RejectionReason`, `"misfit"` or `"not_chosen"`."""
     detail: str
     """What was found, and what was expected."""
     text: str
@@ -62,7 +64,7 @@ class Report:
     """The calls of the answer, in which these are to be found: `changes` to fit the schema, `problems` that are left,
     `deviations` that were read leniently, and `repaired_from`."""
     refused: tuple[RefusedCall, ...] = ()
-    """Calls that do not run: malformed, cut off, beyond a limit, or misfits."""
+    """Calls that do not run: malformed, cut off, beyond a limit, misfits, or not of the tool that was chosen."""
     repeated: tuple[ToolCall, ...] = ()
     """Calls that repeat the one before them, and do not run again."""
     surplus: tuple[ToolCall, ...] = ()

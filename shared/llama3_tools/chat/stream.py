@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
 from llama3_tools.chat.messages import Message, content_of, split_message
-from llama3_tools.chat.report import MISFIT, RefusedCall, Reply, Report
+from llama3_tools.chat.report import MISFIT, NOT_CHOSEN, RefusedCall, Reply, Report
 from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.errors import StreamStateError, require_str
@@ -59,6 +59,8 @@ class AnswerReaders:
     """The names whose attempts are reported, with `on_unknown_tool="text"`; `None`: any."""
     misfit_complaint: Callable[[str, list[str], dict[str, Any]], str]
     """Writes what the model is told of a misfit."""
+    not_chosen: Mapping[str, str] = field(default_factory=dict)
+    """The tools that may not be called, as the tool choice names another one, and what is said of a call of each."""
 
     @property
     def options(self) -> ReadOptions:
@@ -73,7 +75,16 @@ class AnswerReaders:
     def reported_attempts(self, extraction: Extraction) -> list[Rejection]:
         """Return the attempts that are reported, and of which the model is told."""
         names = self.reported_names
-        return [one for one in extraction.attempts if names is None or one.name is None or one.name in names]
+        return [
+            one
+            for one in extraction.rejections
+            if (one.is_attempt and (names is None or one.name is None or one.name in names))
+            or self.says_not_chosen(one.name, one.reason)
+        ]
+
+    def says_not_chosen(self, name: str | None, reason: str) -> bool:
+        """Return whether a call does not run because the tool choice names another tool."""
+        return reason == RejectionReason.UNKNOWN_TOOL and name in self.not_chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +233,9 @@ class ChatStream:
                 deltas += self._hand_out(self._order.take_from_server(read))
             else:
                 deltas += self._as_text(read.text)
-                if read.reason != RejectionReason.UNKNOWN_TOOL:  # of which nobody is told, as in text
+                if self._readers.says_not_chosen(name, read.reason):
+                    refused.append(self._not_chosen(read))
+                elif read.reason != RejectionReason.UNKNOWN_TOOL:  # of which nobody is told, as in text
                     refused.append(read)
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
@@ -313,7 +326,13 @@ class ChatStream:
         told = complaint(attempt.name, attempt.reason, attempt.detail, prompt_format=self._readers.prompt_format)
         text = self._written.text[slice(*attempt.span)]
         call_id = written_id(self._readers.options.id_factory)
-        return RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
+        refused = RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
+        return self._not_chosen(refused) if attempt.reason is RejectionReason.UNKNOWN_TOOL else refused
+
+    def _not_chosen(self, call: RefusedCall) -> RefusedCall:
+        detail = self._readers.not_chosen[call.name]
+        told = complaint(call.name, RejectionReason.UNKNOWN_TOOL, detail)
+        return replace(call, reason=NOT_CHOSEN, detail=detail, told=told)
 
     def _refuse_misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
         told = self._readers.misfit_complaint(call.name, problems, call.arguments)

@@ -28,7 +28,7 @@ from llama3_tools.prompts.complaints import NOTHING_CALLED, complaint, misfit_co
 from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice
-from llama3_tools.values import ToolCall
+from llama3_tools.values import ToolCall, shortened
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,6 +96,7 @@ class ToolChat:
         }
         """The tools by name, as the model is shown them."""
         self._prompts: dict[ToolChoice, str] = {}
+        self._chosen: dict[str, AnswerReaders] = {}
         self._checks = ArgumentChecks(tools)
         readable = None if declared is None else self._names.readable(tools)
         self._calling = self._readers(readable, tools, options.read)
@@ -145,8 +146,9 @@ class ToolChat:
             messages: the conversation, in OpenAI's form or with Anthropic's `tool_use` and `tool_result` parts. It is
                 left as it is.
             tool_choice: `"auto"`, `"required"` or `"any"`, `"none"`, a tool's name, or a dict of OpenAI's or
-                Anthropic's. In the prompt it is an instruction: nothing holds a model to it. With `"none"`, the model
-                is shown no tool, and nothing that it writes is a call.
+                Anthropic's. In the prompt it is an instruction: nothing holds a model to it. If it names a tool, a call
+                of another one does not run. With `"none"`, the model is shown no tool, and nothing that it writes is a
+                call.
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
                 is `True`.
             retried: how often the model has been asked again in this turn, by an adapter that keeps that count.
@@ -182,7 +184,23 @@ class ToolChat:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        return ChatStream(self._silent if choice.tool_choice == "none" else self._calling, order, earlier)
+        return ChatStream(self._readers_for(choice.tool_choice), order, earlier)
+
+    def _readers_for(self, tool_choice: ToolChoice) -> AnswerReaders:
+        """Return what reads the answers, made once for each tool that a choice names: no other one can be called."""
+        if tool_choice == "none":
+            return self._silent
+        if tool_choice in {"auto", "required"} or tool_choice not in self._tools:
+            return self._calling
+        if tool_choice not in self._chosen:
+            chosen = {tool_choice: self._tools[tool_choice]}
+            read = replace(self.options.read, on_unknown_tool="text")
+            readers = self._readers(self._names.readable(chosen), chosen, read)
+            others = {name: tool for name, tool in self._tools.items() if name != tool_choice}
+            detail = f"only {shortened(self.shown_name(tool_choice))!r} may be called now"
+            not_chosen = {tool.name: detail for tool in self._names.readable(others)}
+            self._chosen[tool_choice] = replace(readers, not_chosen=not_chosen)
+        return self._chosen[tool_choice]
 
     def _only(self, names: Sequence[str]) -> ToolChat:
         """Return the same for some of the tools, by the names that they have among all; no others can be called."""

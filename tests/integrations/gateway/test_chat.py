@@ -171,6 +171,20 @@ class TestToolChoice:
             served.chat(tool_choice=choice)
             assert "Call the function 'get_weather'" in served.asked[0].body["messages"][0]["content"]
 
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_a_call_of_another_tool_than_the_one_that_is_named_does_not_run(self, is_stream: bool):
+        now = {"type": "function", "function": {"name": "now"}}
+        with serving(in_turn(says(CALL), says("Sorry."))) as served:
+            response = served.chat(tools=[WEATHER, now], tool_choice=now, stream=is_stream)
+            told = served.asked[1].body["messages"][-1]["content"]
+        assert told == "Error of get_weather: The call was not run: only 'now' may be called now."
+        if is_stream:
+            (choice,) = gathered(read_events(response)).values()
+            assert (choice.content, choice.calls) == (f"{CALL}\n\nSorry.", [])
+        else:
+            message = response.json()["choices"][0]["message"]
+            assert (message["content"], message.get("tool_calls")) == ("Sorry.", None)
+
     def test_required_asks_once_more_if_nothing_was_called(self):
         with serving(in_turn(says("No."), says(CALL))) as served:
             body = served.chat(tool_choice="required").json()
@@ -346,7 +360,7 @@ class TestConstraint:
         }
         free = {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}
         others = [{"type": "function", "function": function} for function in (clock, free, {"name": "blank"})]
-        with serving(says(CALL), constrain="grammar") as served:
+        with serving(says(CALL), constrain="grammar", retries=0) as served:
             served.chat(tools=[WEATHER, *others], tool_choice="required")
             served.chat(tools=[WEATHER, *others], tool_choice={"type": "function", "function": {"name": "blank"}})
             first, second = (asked.body["grammar"].splitlines() for asked in served.asked)

@@ -70,7 +70,7 @@ def test_a_chat_can_be_pickled_and_shared_by_threads():
     assert list(chat.tools) == ["get_weather", "now", "light"]
 
     def calls(_: int) -> object:
-        return made(chat.request([], tool_choice="now").read({"content": CITY}).tool_calls)
+        return made(chat.request([], tool_choice="get_weather").read({"content": CITY}).tool_calls)
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(calls, range(40))) == [[("get_weather", {"city": "Paris"})]] * 40

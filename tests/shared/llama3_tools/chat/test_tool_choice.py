@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chats import CITY, TOOLS, asked, made, native, refusals
+from chats import CITY, TOOLS, asked, made, native, read_in_every_way, refusals
 from llama3_tools import ReadOptions, ToolDefinitionError
 from llama3_tools.chat import ChatOptions, ToolChat
 from llama3_tools.chat.tool_choice import Choice, read_tool_choice
@@ -109,6 +109,65 @@ def test_only_allowed_tools_are_shown_and_called():
     assert made(reply.tool_calls) == [("now", {})]
     reply = request.read({"tool_calls": [native("light", "{}")]})
     assert (reply.tool_calls, refusals(reply)) == ((), [])
+
+
+NOW = '{"name": "now", "parameters": {}}'
+ONLY = "only 'now' may be called now"
+
+
+@pytest.mark.parametrize("choice", ["now", NAMED, {"type": "tool", "name": "now"}])
+@pytest.mark.parametrize(
+    "message",
+    [{"content": CITY}, {"tool_calls": [native("get_weather", '{"city": "Paris"}')]}],
+    ids=["in text", "by the server"],
+)
+def test_a_call_of_another_tool_than_the_one_that_is_named_does_not_run(choice: object, message: dict[str, Any]):
+    request = asked(request={"tool_choice": choice})
+    assert "get_weather" in request.messages[0]["content"]
+    reply = read_in_every_way(request, message)
+    assert (reply.content, reply.tool_calls, reply.finish_reason) == (CITY, (), "stop")
+    [refused] = reply.report.refused
+    assert (refused.name, refused.reason, refused.detail, refused.text) == ("get_weather", "not_chosen", ONLY, CITY)
+    again = request.retry(reply)
+    assert again is not None
+    assert again.messages[-1]["content"] == f"Error of get_weather: The call was not run: {ONLY}."
+    reply = again.read({"content": NOW})
+    assert made(reply.tool_calls) == [("now", {})]
+    assert [call.reason for call in reply.report.retried] == ["not_chosen"]
+
+
+@pytest.mark.parametrize("text", [f"{CITY} and {NOW}", f"[{NOW}, {CITY}]", f"{NOW}; {CITY}"])
+def test_beside_the_one_that_is_named_neither(text: str):
+    request = asked(request={"tool_choice": "now"})
+    reply = read_in_every_way(request, {"content": text})
+    assert made(reply.tool_calls) == [("now", {})]
+    assert CITY in str(reply.content)
+    assert refusals(reply) == [("get_weather", "not_chosen")]
+    assert request.retry(reply) is None
+
+
+def test_nor_does_one_of_an_unknown_tool():
+    request = asked(request={"tool_choice": "now"})
+    unknown = CITY.replace("get_weather", "rm")
+    reply = read_in_every_way(request, {"content": unknown, "tool_calls": [native("rm", "{}")]})
+    assert (made(reply.tool_calls), refusals(reply)) == ([], [])
+    again = request.retry(reply)
+    assert again is not None
+    assert again.messages[-1]["content"].startswith("Your last reply holds no function call.")
+
+
+@pytest.mark.parametrize("name", ["files_rm", "files.rm", "files_rm_2"])
+def test_a_tool_that_is_named_is_called_by_each_of_its_names(name: str):
+    chat = ToolChat([{"name": "files.rm"}, {"name": "files_rm"}], ChatOptions(tools_in="request"))
+    request = chat.request([], tool_choice="files.rm")
+    assert len(request.tools) == 2
+    call = f'{{"name": "{name}", "parameters": {{}}}}'
+    for message in ({"content": call}, {"tool_calls": [native(name, "{}")]}):
+        reply = request.read(message)
+        assert made(reply.tool_calls) == ([] if name == "files_rm" else [("files.rm", {})])
+        assert [one.detail for one in reply.report.refused] == (
+            ["only 'files_rm_2' may be called now"] if name == "files_rm" else []
+        )
 
 
 @pytest.mark.parametrize("name", ["files_rm", "files.rm", "files_rm_2"])
