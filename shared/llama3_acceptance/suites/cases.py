@@ -193,5 +193,7 @@ def _message(node: Node) -> dict[str, Any]:
     entries = {str(entry.path[-1]): entry for entry in node.entries("a message, with a role and a content")}
     if "role" not in entries:
         node.fail("role is missing")
-    entries["role"].one_of(ROLES)
+    role = entries["role"].one_of(ROLES)
+    if "content" in entries and role != "tool":  # what a tool gave is any value
+        entries["content"].require_content()
     return dict(node.value)

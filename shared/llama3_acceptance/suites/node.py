@@ -91,6 +91,11 @@ class Node:
             self._fail_as("text")
         return str(self.value)
 
+    def require_content(self) -> None:
+        """Require what a message may say."""
+        if not isinstance(self.value, (str, list, type(None))):
+            self._fail_as("text or a list of parts")
+
     def flag(self) -> bool:
         """Return true or false."""
         if not isinstance(self.value, bool):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from llama3_tools.arguments.native_arguments import GrowingArguments
 from llama3_tools.chat.messages import (
+    RESULT_ROLES,
     CallPiece,
     Message,
     MessageParts,
@@ -33,7 +34,6 @@ from llama3_tools.prompts.complaints import render_complaints, with_misfits
 
 __all__ = ["HistoryOptions", "flatten_history"]
 
-_RESULT_ROLES = {"tool", "function", "ipython"}
 _OF_RESULTS = {"role", "content", "tool_call_id", "is_error"}
 _NOT_SENT = {*REPORTED, "tool_call_id"}  # which frameworks leave on an answer that a tool gave
 _ROLES = {"developer": "system", "model": "assistant", "chatbot": "assistant", "ai": "assistant", "human": "user"}
@@ -124,7 +124,7 @@ class _History:
 
     def add(self, message: Message) -> None:
         role = message.get("role")
-        if role in _RESULT_ROLES:
+        if role in RESULT_ROLES:
             call_id, name = id_of(message.get("tool_call_id")) or "", message.get("name")
             is_error = message.get("is_error") is True
             if is_error and call_id in self._refused:

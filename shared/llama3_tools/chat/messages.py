@@ -10,6 +10,7 @@ from llama3_tools.errors import a_type
 from llama3_tools.text.json_writing import write_json
 
 __all__ = [
+    "RESULT_ROLES",
     "CallPiece",
     "Message",
     "MessageParts",
@@ -17,6 +18,7 @@ __all__ = [
     "content_of",
     "id_of",
     "joined_text",
+    "require_content",
     "require_message",
     "split_message",
     "text_of",
@@ -25,6 +27,9 @@ __all__ = [
 
 Message: TypeAlias = Mapping[str, Any]
 """A message or a delta in OpenAI's form: a dict with a `role`, a `content` and so on. It is never changed."""
+
+RESULT_ROLES = frozenset({"tool", "function", "ipython"})
+"""The roles of messages with what a tool gave, which may be any value."""
 
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 """Where servers put what the model thought: vLLM, SGLang and llama.cpp; newer vLLM and OpenRouter; Ollama."""
@@ -137,6 +142,23 @@ def _cure(value: object) -> str:
 def require_message(message: object) -> None:
     """Require a message or a delta, as `require_dict` does."""
     require_dict(message, 'a message must be a dict such as {"role": "user", "content": "Hi"}')
+
+
+def require_content(message: Message, where: str) -> None:
+    """Require a content that a model can be shown, unless it is what a tool gave.
+
+    Args:
+        message: the message.
+        where: what to call the message in an error.
+
+    Raises:
+        TypeError: the content is neither text nor a list of parts, nor `None`.
+    """
+    role, content = message.get("role"), message.get("content")
+    is_result = isinstance(role, str) and role in RESULT_ROLES
+    if not is_result and not isinstance(content, (str, list, tuple, type(None))):
+        cure = ": put the part into a list" if isinstance(content, Mapping) and "type" in content else ""
+        raise TypeError(f"{where}.content must be a str or a list of parts, not {a_type(content)}{cure}")
 
 
 def id_of(value: object) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from llama3_tools.calls.reader import coercers_of
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.history import HistoryOptions, flatten_history
-from llama3_tools.chat.messages import Message, require_message, with_text
+from llama3_tools.chat.messages import Message, require_content, require_message, with_text
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Reply
@@ -156,7 +156,8 @@ class ToolChat:
                 may. `None`: none does.
 
         Raises:
-            TypeError: `messages` is no list of dicts, or an option is of another type.
+            TypeError: `messages` is no list of dicts, the content of one is neither text nor a list of parts, or an
+                option is of another type.
             ToolDefinitionError: `tool_choice` names no tool that is there.
         """
         messages = _require_messages(messages)
@@ -387,15 +388,16 @@ def _require_messages(messages: object) -> list[Message]:
     """Return the messages as a list.
 
     Raises:
-        TypeError: they are no list of dicts.
+        TypeError: they are no list of dicts, or a content is neither text nor a list of parts.
     """
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         raise TypeError(
             f'messages must be a list of dicts such as [{{"role": "user", "content": "Hi"}}], not {a_type(messages)}'
         )
     given = list(messages)
-    for message in given:
+    for place, message in enumerate(given):
         require_message(message)
+        require_content(message, f"messages[{place}]")
     return given
 
 

@@ -422,6 +422,8 @@ class TestConstraint:
         ({"messages": [*QUESTION, "Hi"]}, "messages[1]", 'messages[1] is an object such as {"role": "user"'),
         ({"stream": "yes"}, "stream", 'stream is true or false, not "yes"'),
         ({"messages": [{"role": "assistant", "tool_calls": {}}, *QUESTION]}, "messages", "tool_calls must be a list"),
+        ({"messages": [{"role": "user", "content": 5}]}, "messages", "messages[0].content must be a str or a list"),
+        ({"messages": [{"role": "user", "content": {"a": 1}}]}, "messages", "messages[0].content must be a str or a"),
     ],
     ids=[
         "tools",
@@ -436,6 +438,8 @@ class TestConstraint:
         "no dict",
         "stream",
         "calls",
+        "number",
+        "object",
     ],
 )
 def test_a_request_that_cannot_be_read_is_answered_with_400_and_the_place(

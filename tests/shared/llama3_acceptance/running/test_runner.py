@@ -115,11 +115,16 @@ def test_the_tools_stand_before_the_text_of_a_message_in_blocks() -> None:
     assert text["text"].endswith("\n\nLook!")
 
 
-@pytest.mark.parametrize("message", [{}, {"content": ""}, {"content": None}, {"content": 7}])
+@pytest.mark.parametrize("message", [{}, {"content": ""}, {"content": None}])
 def test_a_message_that_holds_no_text_is_left_with_the_tools(message: dict[str, Any]) -> None:
     first, *_ = asked(Prompt(examples=({"role": "user", **message},)))["messages"]
     assert first["content"].startswith("Given the following functions")
     assert first["content"].endswith("}")
+
+
+def test_a_message_that_holds_a_number_is_an_error() -> None:
+    with pytest.raises(TypeError, match=r"^messages\[0\]\.content must be a str or a list of parts, not an int$"):
+        asked(Prompt(examples=({"role": "user", "content": 7},)))
 
 
 def test_a_block_may_be_a_text_by_itself() -> None:

@@ -421,6 +421,10 @@ PROBLEMS = [
     ),
     (cases("- {command: Hi, expect: none, history: [{}]}"), "11: cases[0].history[0]: role is missing"),
     (
+        cases("- {command: Hi, expect: none, history: [{role: user, content: 7}]}"),
+        "11: cases[0].history[0].content: expected text or a list of parts, got 7",
+    ),
+    (
         cases("- {command: Hi, expect: none, history: [{role: me}]}"),
         "11: cases[0].history[0].role: expected system or user or assistant or tool, got 'me'",
     ),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chats import asked, native
+from llama3_tools.chat import ToolChat
 from llama3_tools.chat.messages import CallPiece, id_of, joined_text, split_message
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
@@ -111,6 +112,30 @@ def test_what_is_no_list_of_messages_is_an_error_that_names_the_cure(messages: A
         TypeError, match=r"^messages must be a list of dicts such as \[\{\"role\": .+, not (?:an? \w+|None)$"
     ):
         asked().chat.request(messages)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (5, "an int"),
+        ({"a": 1}, "a dict"),
+        (True, "a bool"),
+        (IMAGE, "a dict: put the part into a list"),
+    ],
+)
+@pytest.mark.parametrize("role", ["user", "system", "assistant", "developer", None, ["user"]])
+@pytest.mark.parametrize("tools", [[], None, [{"name": "now"}]])
+def test_a_content_is_text_or_parts(content: object, found: str, role: object, tools: list[dict[str, Any]] | None):
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Hi"}, {"role": role, "content": content}]
+    error = f"messages[1].content must be a str or a list of parts, not {found}"
+    with pytest.raises(TypeError, match=f"^{re.escape(error)}$"):
+        ToolChat(tools).request(messages)
+
+
+@pytest.mark.parametrize("role", ["tool", "function", "ipython"])
+def test_what_a_tool_gave_is_any_value(role: str):
+    request = asked().chat.request([{"role": role, "name": "now", "content": {"hour": 12}}])
+    assert request.messages[-1]["content"].endswith('Result of now: {"hour": 12}')
 
 
 @pytest.mark.parametrize("retried", ["1", True, 1.0, None])
