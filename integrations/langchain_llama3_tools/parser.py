@@ -9,7 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation
 from langchain_core.runnables import RunnableConfig
@@ -141,12 +151,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             partial: there is more to come, so that a call cut off at the end is not malformed, nor the format broken.
 
         Raises:
+            TypeError: the message is not a model's.
             OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
                 text.
         """
         generation = result[0]
         if isinstance(generation, ChatGeneration):
-            message = generation.message
+            message = _require_message(generation.message)
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
         read, reply = read_answer(self._request, message, generation.generation_info)
@@ -185,7 +196,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         """Read a model's message, or mere text.
 
         Raises:
-            TypeError: `input` is neither.
+            TypeError: `input` is neither. What a user, a system prompt or a tool says is no answer of a model.
             OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
                 text.
         """
@@ -328,8 +339,30 @@ def _messages(chunks: Iterable[ChatGenerationChunk]) -> Iterator[AIMessageChunk]
     return (chunk.message for chunk in chunks if isinstance(chunk.message, AIMessageChunk))
 
 
+_NOT_THE_MODEL = (HumanMessage, SystemMessage, ToolMessage, FunctionMessage, RemoveMessage)
+"""The messages that no model writes."""
+_ROLES_OF_OTHERS = {"human", "user", "system", "developer", "tool", "function", "ipython"}
+
+
+def _require_message(message: BaseMessage) -> BaseMessage:
+    """Require a message that a model may have written: a call in any other one was not made.
+
+    Raises:
+        TypeError: it is another.
+    """
+    role = message.role if isinstance(message, ChatMessage) else None
+    if isinstance(message, _NOT_THE_MODEL) or role in _ROLES_OF_OTHERS:
+        raise TypeError(
+            f"the parser takes what the model wrote, not {a_type(message)}, in which nothing is called: "
+            "pass the last AIMessage"
+        )
+    return message
+
+
 def _require_output(output: object) -> str | BaseMessage:
-    if isinstance(output, (str, BaseMessage)):
+    if isinstance(output, str):
         return output
+    if isinstance(output, BaseMessage):
+        return _require_message(output)
     hint = ": pass its last message" if isinstance(output, (list, dict)) else ""
     raise TypeError(f"the parser takes a message or a str, not {a_type(output)}{hint}")

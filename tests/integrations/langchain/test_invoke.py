@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ChatMessage, HumanMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    HumanMessageChunk,
+    RemoveMessage,
+    SystemMessage,
+    SystemMessageChunk,
+    ToolMessage,
+    ToolMessageChunk,
+)
 from langchain_core.messages.tool import tool_call
 from langchain_core.outputs import ChatGeneration, Generation
 
@@ -21,8 +34,8 @@ def text(text: str, **other: Any) -> dict[str, Any]:  # noqa: ANN401 (a block ho
     return {"type": "text", "text": text, **other}
 
 
-def parser() -> Llama3JsonToolOutputParser:
-    return Llama3JsonToolOutputParser(id_factory=counted_ids())
+def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+    return Llama3JsonToolOutputParser(id_factory=counted_ids(), **options)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +180,39 @@ class TestPreserved:
         generation = Generation(text="Hi", generation_info={"finish_reason": "length"})
         assert Llama3JsonToolOutputParser().parse_result([generation]).response_metadata == {"finish_reason": "length"}
 
-    @pytest.mark.parametrize(
-        "message", [ChatMessage(role="assistant", content=CALL, id="1"), HumanMessage(CALL, id="1")]
-    )
+    @pytest.mark.parametrize("message", [ChatMessage(role=role, content=CALL, id="1") for role in ("assistant", "ai")])
     def test_messages_of_other_classes_become_ai_messages(self, message: BaseMessage) -> None:
         assert parser().invoke(message) == AIMessage("", id="1", tool_calls=[PARIS])
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            ToolMessage(CALL, tool_call_id="1"),
+            ToolMessageChunk(content=CALL, tool_call_id="1"),
+            FunctionMessage(CALL, name="f"),
+            HumanMessage(CALL),
+            HumanMessageChunk(content=CALL),
+            SystemMessage(CALL),
+            SystemMessageChunk(content=CALL),
+            RemoveMessage("1"),
+            *(ChatMessage(role=role, content=CALL) for role in ("user", "system", "tool")),
+        ],
+    )
+    async def test_what_no_model_wrote_is_never_a_call(self, message: BaseMessage) -> None:
+        error = (
+            rf"^the parser takes what the model wrote, not an? {type(message).__name__}, .+: pass the last AIMessage$"
+        )
+        with pytest.raises(TypeError, match=error):
+            parser().invoke(message)
+        with pytest.raises(TypeError, match=error):
+            await parser().ainvoke(message)
+        for strict in (False, True):
+            with pytest.raises(TypeError, match=error):
+                list(parser(strict=strict).stream(message))
+            with pytest.raises(TypeError, match=error):
+                _ = [chunk async for chunk in parser(strict=strict).astream(message)]
+        with pytest.raises(TypeError, match=error):
+            parser().parse_result([ChatGeneration(message=message)])
 
 
 class TestIds:
