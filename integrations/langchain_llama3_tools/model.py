@@ -14,7 +14,7 @@ from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import add_usage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableBinding
 from langchain_core.tools import BaseTool
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, InstanceOf, PrivateAttr, field_validator
@@ -108,7 +108,7 @@ class Llama3ToolModel(BaseChatModel):
         if isinstance(llm, BaseChatModel):
             return llm
         if isinstance(llm, Runnable):
-            hint = f", not {a_type(llm)}: wrap the model first, as in Llama3ToolModel(model) | parser"
+            hint = f", not {a_type(llm)}: wrap the model first, as in Llama3ToolModel(model){_around(llm)}"
         else:
             hint = f" such as ChatOpenAI(…), not {a_type(llm)}"
         raise ValueError(f"llm must be a chat model{hint}")
@@ -355,6 +355,23 @@ def _options(owner: object, llm: object, options: ChatOptions | None, changes: M
         "tools": "pass the tools to bind_tools(…), or to the agent",
     }
     return chat_options(type(owner).__name__, options, changes, elsewhere)
+
+
+def _around(runnable: Runnable[Any, Any]) -> str:
+    """Return how what was put around a model is put around the wrapper instead."""
+    # They take time to import, and are for an error alone.
+    from langchain_core.runnables import RunnableWithFallbacks  # noqa: PLC0415
+    from langchain_core.runnables.retry import RunnableRetry  # noqa: PLC0415
+
+    with_tools = ".bind_tools(tools)"
+    if isinstance(runnable, RunnableRetry):
+        return f"{with_tools}.with_retry(…)"
+    if isinstance(runnable, RunnableWithFallbacks):
+        return f"{with_tools}.with_fallbacks(…)"
+    if isinstance(runnable, RunnableBinding):
+        bound = "".join(f", {name}=…" for name in runnable.kwargs if name != "tools")
+        return f".bind_tools(tools{bound})" if runnable.kwargs else f"{with_tools}.with_config(…)"
+    return " | parser"
 
 
 def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
