@@ -134,9 +134,8 @@ class _Trial:
             choices = [(call.name,), *dict.fromkeys(names for names in enough.values() if call.name in names), *larger]
             own_first = (tuple(dict.fromkeys((call.name, *names))) for names in choices)
             with suppress(_NoTriesLeftError):
-                made = next((names for names in own_first if self._makes(options, names, call)), None)
-                if made is not None:
-                    enough[call.span] = self._fewest(options, made, call)
+                for names in islice((names for names in own_first if self._makes(options, names, call)), 1):
+                    enough[call.span] = self._fewest(options, names, call)
         return enough
 
     def _fewest(self, options: frozenset[Option], names: tuple[str, ...], call: ToolCall) -> tuple[str, ...]:

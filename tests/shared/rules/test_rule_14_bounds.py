@@ -226,6 +226,17 @@ def test_what_stands_beyond_the_limit_decides_nothing_in_a_wrapper(text: str, *,
             assert read(chunks, extractor, complete=complete)[1] == whole, written
 
 
+@pytest.mark.parametrize("text", ["`[a(x=1)]`PAD\nDone.", "a(x=1)PAD\nDone.", "**a(x=1)**PAD", "<tool_call>PADa(x=1)"])
+def test_white_space_to_beyond_the_limit_breaks_a_wrapper(text: str):
+    extractor = Extractor(tools=[{"name": "a"}], limits=Limits(max_call_length=2048))
+    written = text.replace("PAD", " " * 5000)
+    whole = extractor.extract(written)
+    assert not any(call.format == "tool_call" for call in whole.tool_calls)
+    for size in (1, 7, 3000):
+        chunks = [written[start : start + size] for start in range(0, len(written), size)]
+        assert read(chunks, extractor)[1] == whole
+
+
 CODE = [{"name": "code_interpreter", "parameters": {"type": "object", "properties": {"code": {"type": "string"}}}}]
 
 

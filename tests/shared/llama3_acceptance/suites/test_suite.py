@@ -144,6 +144,12 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
     assert [case.tool for case in suite.cases] == ["set_light", None]
 
 
+def test_messages_may_lack_their_content_and_a_result_is_any_value(tmp_path: Path):
+    history = "[{role: assistant, tool_calls: [{name: f}]}, {role: tool, content: 7}]"
+    (case,) = load(cases(f"- {{command: Hi, expect: none, history: {history}}}"), tmp_path).cases
+    assert case.history == ({"role": "assistant", "tool_calls": [{"name": "f"}]}, {"role": "tool", "content": 7})
+
+
 def test_a_suite_that_says_little_is_lenient(tmp_path: Path):
     suite = load(SMALLEST, tmp_path)
     assert (suite.name, suite.policies, suite.reading, suite.prompt) == ("commands", Policies(), Reading(), Prompt())
