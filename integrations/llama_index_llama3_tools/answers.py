@@ -84,12 +84,12 @@ class Answer:
         self._finish_reason: str | None = None
 
     def require_responses(self) -> None:
-        """Raise if there were none.
+        """Raise if there were none. If the model was asked again, its first answer stands.
 
         Raises:
             LLMRequestError: the stream ended without a response.
         """
-        if self._last is None:
+        if self._last is None and not self._request.retried:
             raise LLMRequestError(NO_RESPONSE)
 
     @property

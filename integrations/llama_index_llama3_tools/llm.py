@@ -340,8 +340,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             answer = Answer(request, after=answer)
             with explain_errors(self.llm, answer):
                 yield from stream_responses(self._ask("stream_chat", settings, request), answer)
-            if not request.retried:  # else the first answer stands
-                answer.require_responses()
+            answer.require_responses()
             request = request.retry(answer.reply)
 
     async def _astream(self, settings: dict[str, Any], first: Request) -> AsyncGenerator[ChatResponse, None]:
@@ -355,8 +354,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
                 ) as responses:
                     async for response in responses:
                         yield response
-            if not request.retried:  # else the first answer stands
-                answer.require_responses()
+            answer.require_responses()
             request = request.retry(answer.reply)
 
     def _knowing_only_given_tools(self) -> Llama3ToolLLM:

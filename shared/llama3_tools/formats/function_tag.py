@@ -6,7 +6,7 @@ import re
 
 from llama3_tools.formats.base import NAME, NAME_BEGINS, Kind, WireFormat, beginnings
 
-__all__ = ["CLOSING", "EXPECTED_OBJECT", "FORMAT", "FUNCTION_END", "FUNCTION_TAG", "MISSPELLED_CLOSINGS", "named_in"]
+__all__ = ["CLOSING", "FORMAT", "FUNCTION_END", "FUNCTION_TAG", "MISSPELLED_CLOSINGS", "named_in"]
 
 _SPACE = r"[ \t\n\r]{0,16}"
 
@@ -14,8 +14,6 @@ FORMAT = "function"
 """The format of the calls in such tags, by which they are asked for, too."""
 
 CLOSING = "</function>"
-
-EXPECTED_OBJECT = "expected an object in the tag"
 
 MISSPELLED_CLOSINGS = ("<function>", ">")
 """What closes a tag of a declared tool, too."""

@@ -91,7 +91,7 @@ def read_wrapper(turn: Turn) -> Step:  # noqa: C901, PLR0911, PLR0912 (one case 
     if wrapper.kind is FENCE and is_cut_off(turn, wrapper, at):
         if not window.ended:
             return NEED_MORE
-        if counts_as_closed(turn):
+        if turn.is_complete:
             close_at(turn, pos, text[pos:])
         else:
             break_wrappers(turn, CUT_OFF)
@@ -140,7 +140,7 @@ def read_other(turn: Turn, wrapper: Wrapper, patterns: Patterns, at: int) -> Ste
     """
     window = turn.window
     text, pos = window.text, window.pos
-    if window.ended and is_cut_off(turn, wrapper, at) and counts_as_closed(turn):
+    if window.ended and is_cut_off(turn, wrapper, at) and turn.is_complete:
         close_at(turn, pos, text[pos:])
         return GO_ON
     begins = None if turn.is_complete or not window.ended else patterns.going(text, at)
@@ -152,11 +152,6 @@ def is_cut_off(turn: Turn, wrapper: Wrapper, at: int) -> bool:
     """Return whether the text ends, so far, within what closes the wrapper."""
     closing, text = wrapper.closing, turn.window.text
     return wrapper.has_call and len(text) - at < len(closing) and closing.startswith(text[at:])
-
-
-def counts_as_closed(turn: Turn) -> bool:
-    """Return whether a wrapper is closed by the end of the output in its closing. One that is too long breaks then."""
-    return turn.is_complete or is_too_long(turn, len(turn.window.text))
 
 
 def break_unless_surplus(turn: Turn, wrapper: Wrapper, pos: int, *, is_cut_off: bool = False) -> Step:

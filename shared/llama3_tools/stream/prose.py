@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS, end_of_fence
-from llama3_tools.formats.function_tag import EXPECTED_OBJECT
 from llama3_tools.formats.prefixes import (
     FUNCTIONARY,
     LINE_MARKS,
@@ -39,7 +38,7 @@ from llama3_tools.stream.turn import (
     tool_named,
 )
 from llama3_tools.stream.wrappers import BOLD, CODE, FENCE, LINE, LIST, NAMED, SPAN
-from llama3_tools.stream.wrapping import begin_named_tag, open_tag, open_wrapper, pass_quoted
+from llama3_tools.stream.wrapping import begin_named_tag, open_tag, open_wrapper, pass_quoted, reject_tag
 from llama3_tools.values import RejectionReason
 
 __all__ = ["read_prose"]
@@ -295,8 +294,7 @@ def begin_function_end(turn: Turn, _: WireFormat, match: re.Match[str]) -> bool:
     tag, turn.text_tag = turn.text_tag, None
     if tag is not None:
         put_up_to(turn, match.end())
-        refusal = Refusal(RejectionReason.MALFORMED, EXPECTED_OBJECT, tag.name)
-        reject(turn, tag.start, turn.window.offset, refusal, is_meant=True)
+        reject_tag(turn, tag, turn.window.offset)
         return True
     return False
 

@@ -7,7 +7,7 @@ import re
 from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import WireFormat
 from llama3_tools.formats.fences import LISTINGS, end_of_fence
-from llama3_tools.formats.function_tag import CLOSING, EXPECTED_OBJECT, FORMAT, MISSPELLED_CLOSINGS, named_in
+from llama3_tools.formats.function_tag import CLOSING, FORMAT, MISSPELLED_CLOSINGS, named_in
 from llama3_tools.formats.quotations import end_of_quote, end_of_tag
 from llama3_tools.limits import too_many
 from llama3_tools.reading.json_object import parse_whole
@@ -68,6 +68,7 @@ __all__ = [
     "open_tag",
     "open_wrapper",
     "pass_quoted",
+    "reject_tag",
 ]
 
 _DELIMITING = frozenset(",;\n")
@@ -257,14 +258,19 @@ def reject_brace(turn: Turn, start: int, why: Failure) -> None:
         reject(turn, start, end, Refusal(reason, f"expected an object of JSON at offset {end - 1}"), is_meant=True)
 
 
+def reject_tag(turn: Turn, tag: TextTag | Wrapper, end: int) -> None:
+    """Report a tag that names the tool, up to an offset: it holds no object (rule 15)."""
+    refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", tag.name)
+    reject(turn, tag.start, end, refusal, is_meant=True)
+
+
 def quote_arguments(turn: Turn, tag: Wrapper) -> None:
     """Let arguments in XML be quotation: without it, a call in `<parameter=text>…</parameter>` would run."""
     window = turn.window
     argument = None if "broken_data" in turn.grammar.off else _XML_ARGUMENT(window.text, window.pos)
     if argument is not None and turn.quotation is None:
         turn.text_tag = None
-        refusal = Refusal(RejectionReason.MALFORMED, EXPECTED_OBJECT, tag.name)
-        reject(turn, tag.start, window.base + argument.end(), refusal, is_meant=True)
+        reject_tag(turn, tag, window.base + argument.end())
         open_quotation(turn, Quotation(end_of_tag(CLOSING), window.offset, "in a tag with arguments in XML"))
 
 
