@@ -1,7 +1,7 @@
 """Changes the code of `shared/` in small ways, one at a time, and sees whether the tests notice.
 
-    python mutation/mutate.py reading/json_tokens formats/fences
-    python mutation/mutate.py reading/json_tokens --again
+    python mutation/mutate.py literals/json_tokens formats/fences
+    python mutation/mutate.py literals/json_tokens --again
 
 mutmut writes the mutants: a comparison turned round, a number one larger, an argument left out. For each, the tests
 that reach its function run until one of them fails. A mutant that none notices has survived; `survivors.txt` lists
@@ -70,7 +70,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
         "modules",
         nargs="*",
         type=lambda name: name.replace("/", "."),
-        help="such as reading/json_tokens or formats/fences (default: all)",
+        help="such as literals/json_tokens or formats/fences (default: all)",
     )
     parser.add_argument("--again", action="store_true", help="only mutants that survived the last time")
     parser.add_argument(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llama3_tools.errors import refuses_unknown_options
-from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
+from llama3_tools.literals.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import RejectionReason
 

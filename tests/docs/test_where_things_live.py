@@ -42,7 +42,7 @@ def test_what_a_row_names_is_there(path: str, name: str):
     assert reduce(getattr, name.split("."), module) if name else module
 
 
-@pytest.mark.parametrize("folder", ["formats", "reading", "calls", "stream"])
+@pytest.mark.parametrize("folder", ["formats", "literals", "calls", "stream"])
 def test_each_file_of_the_extractor_has_its_place(folder: str):
     named = set(re.findall(rf"`{folder}/(\w+\.py)`", PAGE))
     assert named | {"__init__.py"} == {path.name for path in (CORE / folder).glob("*.py")}

@@ -22,9 +22,9 @@ from beginnings import breaking_off_calls_nothing, calls_come_when_they_are_comp
 from chunkings import chunkings, cut, extract_in_every_chunking, read
 from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import Extractor
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.json_object import parse_object
-from llama3_tools.reading.json_tokens import JsonTokens, scan_json
+from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.literals.json_object import parse_object
+from llama3_tools.literals.json_tokens import JsonTokens, scan_json
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 

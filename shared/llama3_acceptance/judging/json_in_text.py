@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from llama3_tools.reading.json_tokens import JsonTokens
+from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.values import RejectionReason
 
 __all__ = ["Piece", "json_in", "json_pieces"]

@@ -18,7 +18,7 @@ from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict
 from llama3_tools.calls.shapes import OTHER_NAMES
 from llama3_tools.chat import finish_reason_in
 from llama3_tools.errors import a_type
-from llama3_tools.reading.json_object import parse_object
+from llama3_tools.literals.json_object import parse_object
 from llama3_tools.values import shortened
 
 __all__ = ["Answer", "read_response"]

@@ -27,7 +27,7 @@ from llama3_tools.arguments.wording import (
     problem_at,
     unknown_name,
 )
-from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.tools.schema_check import require_parameters
 from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason, fields_shown
 

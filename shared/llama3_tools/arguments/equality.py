@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from llama3_tools.reading.json_equality import same_json
+from llama3_tools.literals.json_equality import same_json
 
 __all__ = ["AllowedValues", "first_twice", "identity"]
 

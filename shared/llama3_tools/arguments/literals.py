@@ -11,8 +11,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from llama3_tools.reading.json_object import parse_whole, skip_json_space
-from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.literals.json_object import parse_whole, skip_json_space
+from llama3_tools.literals.python_tokens import PythonTokens
 
 __all__ = ["is_bracketed", "is_null_word", "looks_like_container", "read_boolean", "read_container", "read_number"]
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, final
 
-from llama3_tools.reading.json_object import parse_object, skip_json_space
-from llama3_tools.reading.json_tokens import JsonTokens
-from llama3_tools.reading.python_scalars import is_unicode
+from llama3_tools.literals.json_object import parse_object, skip_json_space
+from llama3_tools.literals.json_tokens import JsonTokens
+from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.values import RejectionReason
 
 __all__ = ["GrowingArguments", "is_strict", "with_escaped_halves"]

@@ -7,7 +7,7 @@ import re
 
 from llama3_tools.calls.shapes import ENVELOPES, OTHER_NAMES
 from llama3_tools.limits import LONGEST_NAME
-from llama3_tools.reading.python_scalars import is_unicode
+from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.values import RejectionReason
 
 __all__ = ["LONGEST_LOOK", "NEVER", "attempted_name", "has_call_keys", "name_so_far"]

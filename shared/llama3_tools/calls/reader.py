@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 from llama3_tools.arguments import Coercer
 from llama3_tools.calls.shapes import ARGUMENTS, ENVELOPES, WrittenCall, read_call
 from llama3_tools.limits import too_deep
-from llama3_tools.reading.json_depth import MAX_DEPTH, depth_is_within
-from llama3_tools.reading.json_object import JsonObject, parse_elements, parse_object
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_depth import MAX_DEPTH, depth_is_within
+from llama3_tools.literals.json_object import JsonObject, parse_elements, parse_object
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from llama3_tools.calls.reader import CallReader, Found, Placed
 from llama3_tools.calls.shapes import ARGUMENTS, WrittenCall
-from llama3_tools.reading.json_object import parse_object
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_object import parse_object
+from llama3_tools.literals.refusal import Refusal
 
 if TYPE_CHECKING:
     from llama3_tools.calls.repair_tokens import GrowingSource, Rewritten, Token

@@ -12,8 +12,8 @@ from collections.abc import Generator
 from enum import Enum
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.python_scalars import is_unicode
+from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.values import Span
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from llama3_tools.reading.json_equality import same_json
-from llama3_tools.reading.json_object import (
+from llama3_tools.literals.json_equality import same_json
+from llama3_tools.literals.json_object import (
     NO_JSON_VALUE,
     JsonObject,
     has_key_twice,
@@ -14,7 +14,7 @@ from llama3_tools.reading.json_object import (
     parse_object,
     parse_whole,
 )
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened
 
@@ -84,7 +84,7 @@ def read_call(  # noqa: C901, PLR0911 (one shape after another)
 ) -> WrittenCall | Refusal:
     """Read an object in any of the shapes of rule 1.
 
-    >>> from llama3_tools.reading.json_object import parse_object
+    >>> from llama3_tools.literals.json_object import parse_object
     >>> read_call(parse_object('{"name": "f", "parameters": {"n": 1}}', 0), None)
     WrittenCall(name='f', arguments={'n': 1}, arguments_json='{"n": 1}', deviations=())
 

@@ -12,11 +12,11 @@ from llama3_tools.chat.call_order import comparable
 from llama3_tools.chat.messages import CallPiece
 from llama3_tools.chat.report import RefusedCall
 from llama3_tools.limits import excess, too_deep
+from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.literals.json_object import skip_json_space
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import PromptFormat, render_tool_call
 from llama3_tools.prompts.complaints import complaint
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.json_object import skip_json_space
 from llama3_tools.text.json_writing import written_arguments
 from llama3_tools.tools import Tool
 from llama3_tools.tools.declared import not_declared

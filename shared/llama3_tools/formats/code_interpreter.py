@@ -9,8 +9,8 @@ from llama3_tools.calls.shapes import WrittenCall
 from llama3_tools.formats.base import Closing, beginnings
 from llama3_tools.formats.cut_off_code import what_is_open
 from llama3_tools.formats.protocol_tokens import TOKEN, TURN
-from llama3_tools.reading.python_scalars import is_unicode
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.python_scalars import is_unicode
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason
 

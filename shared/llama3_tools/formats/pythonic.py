@@ -6,9 +6,9 @@ import re
 
 from llama3_tools.formats.base import LOOK_BEHIND, NAME_CHAR, SPACE, WORD_NAME, Kind, WireFormat, beginnings
 from llama3_tools.limits import LONGEST_NAME
-from llama3_tools.reading.json_object import JsonObject, parse_object
-from llama3_tools.reading.python_tokens import PythonTokens
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_object import JsonObject, parse_object
+from llama3_tools.literals.python_tokens import PythonTokens
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import Tool
 from llama3_tools.values import RejectionReason, shortened

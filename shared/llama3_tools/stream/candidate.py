@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
-from llama3_tools.reading.json_tokens import JsonTokens
-from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.literals.json_tokens import JsonTokens
+from llama3_tools.literals.python_tokens import PythonTokens
 from llama3_tools.text.growing_text import GrowingText
 
 __all__ = ["Candidate", "Code", "HeldBack"]

@@ -8,10 +8,10 @@ from llama3_tools.calls.repair import Mending
 from llama3_tools.calls.shapes import WrittenCall, read_call, refuse_empty
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, arguments_in_json
-from llama3_tools.reading.json_object import NO_JSON_VALUE, JsonObject, parse_object, parse_whole
-from llama3_tools.reading.json_tokens import JsonTokens
-from llama3_tools.reading.python_tokens import PythonTokens
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_object import NO_JSON_VALUE, JsonObject, parse_object, parse_whole
+from llama3_tools.literals.json_tokens import JsonTokens
+from llama3_tools.literals.python_tokens import PythonTokens
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.stream.broken import NOTHING_BROKE, BrokenBrackets
 from llama3_tools.stream.candidate import Candidate
 from llama3_tools.stream.place import ORDINARY, Place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llama3_tools.formats.code_interpreter import CODE_INTERPRETER, CUT_TOKEN, END_OF_CODE, code_call, refuse_code
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.stream.candidate import Code
 from llama3_tools.stream.states import GO_ON, IN_PROSE, NEED_MORE, Step
 from llama3_tools.stream.turn import Turn, let_go, make, put_text, reject

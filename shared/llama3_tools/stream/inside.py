@@ -11,7 +11,7 @@ from llama3_tools.formats.base import Kind, WireFormat
 from llama3_tools.formats.fences import WORDS
 from llama3_tools.formats.function_tag import FORMAT, MISSPELLED_CLOSINGS
 from llama3_tools.formats.pythonic import goes_on_as_code
-from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.literals.python_tokens import PythonTokens
 from llama3_tools.stream.candidates import begin_json, begin_python, begin_pythonic
 from llama3_tools.stream.content import Token
 from llama3_tools.stream.delimiters import DELIMITERS

@@ -19,8 +19,8 @@ from llama3_tools.formats.prefixes import (
 from llama3_tools.formats.protocol_tokens import END_OF_TURN, PYTHON_TAG
 from llama3_tools.formats.pythonic import is_part_of_code, listed_name, name_before, quoted_name_before
 from llama3_tools.formats.quotations import RESPONSE_END, end_of_tag
-from llama3_tools.reading.python_tokens import PythonTokens
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.python_tokens import PythonTokens
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.stream.broken import depth_after
 from llama3_tools.stream.candidates import begin_json, begin_python, begin_pythonic
 from llama3_tools.stream.line import is_marker

@@ -12,7 +12,7 @@ from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.formats.json_calls import CALL_KEYS
 from llama3_tools.formats.protocol_tokens import PYTHON_TAG
 from llama3_tools.formats.pythonic import METHOD, PYTHONIC_NAME
-from llama3_tools.reading.json_object import parse_object
+from llama3_tools.literals.json_object import parse_object
 
 __all__ = ["find_quoted"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from llama3_tools.calls.attempts import NEVER
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import Rejection, RejectionReason
 
 __all__ = ["IN_RESULT", "IN_SPAN", "IN_STRING", "IN_THOUGHTS", "Rejections"]

@@ -14,8 +14,8 @@ from llama3_tools.formats import Grammar
 from llama3_tools.formats.base import Closing
 from llama3_tools.formats.pythonic import METHOD
 from llama3_tools.limits import Limits, too_long, too_many
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.options import ReadOptions
-from llama3_tools.reading.refusal import Refusal
 from llama3_tools.stream.broken import NOTHING_BROKE, Broken, BrokenBrackets, TextTag
 from llama3_tools.stream.candidate import Candidate, Code, HeldBack
 from llama3_tools.stream.content import Content

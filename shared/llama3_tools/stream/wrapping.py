@@ -10,8 +10,8 @@ from llama3_tools.formats.fences import LISTINGS, end_of_fence
 from llama3_tools.formats.function_tag import CLOSING, FORMAT, MISSPELLED_CLOSINGS, named_in
 from llama3_tools.formats.quotations import end_of_quote, end_of_tag
 from llama3_tools.limits import too_many
-from llama3_tools.reading.json_object import parse_whole
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_object import parse_whole
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.stream.broken import BrokenBrackets, TextTag
 from llama3_tools.stream.candidate import Code
 from llama3_tools.stream.content import Token

@@ -19,12 +19,12 @@ from llama3_tools.calls.shapes import read_call
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
 from llama3_tools.extractor import Extractor
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
+from llama3_tools.literals.json_depth import depth_is_within
+from llama3_tools.literals.json_object import JsonObject, parse_elements, parse_object, parse_whole, skip_json_space
+from llama3_tools.literals.json_places import BrokenObject, key_twice, read_object, value_start
+from llama3_tools.literals.json_tokens import JsonTokens
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.options import ReadOptions, new_call_id
-from llama3_tools.reading.json_depth import depth_is_within
-from llama3_tools.reading.json_object import JsonObject, parse_elements, parse_object, parse_whole, skip_json_space
-from llama3_tools.reading.json_places import BrokenObject, key_twice, read_object, value_start
-from llama3_tools.reading.json_tokens import JsonTokens
-from llama3_tools.reading.refusal import Refusal
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened

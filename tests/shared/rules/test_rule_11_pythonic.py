@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extraction, Extractor, TextDelta, ToolCallReady, extract
-from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.literals.json_depth import MAX_DEPTH
 
 TOOLS: list[dict[str, Any]] = [
     {

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from chunkings import extract_in_every_chunking, read
 from llama3_tools import Extractor, Limits, TextDelta, ToolCall, extract
 from llama3_tools.calls.repair_tokens import MAX_LENGTH
-from llama3_tools.reading.json_depth import MAX_DEPTH
+from llama3_tools.literals.json_depth import MAX_DEPTH
 from steps import steps_of
 
 TOOLS = [{"name": "f"}, {"name": "g", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama3_tools.reading.json_object import parse_whole
+from llama3_tools.literals.json_object import parse_whole
 from llama3_tools.text.json_writing import shown, write_json, written_arguments
 
 LONG = "7" * 5000

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.python_tokens import PythonTokens
+from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.literals.python_tokens import PythonTokens
 
 
 def read(text: str, *, is_call: bool = True, as_they_are: bool = False, size: int = 0) -> PythonTokens:

@@ -7,9 +7,9 @@ import math
 import re
 from typing import NamedTuple
 
-from llama3_tools.reading.json_object import JsonObject, parse_object, skip_json_space
-from llama3_tools.reading.json_tokens import JsonTokens
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_object import JsonObject, parse_object, skip_json_space
+from llama3_tools.literals.json_tokens import JsonTokens
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import RejectionReason
 
 __all__ = ["BrokenObject", "key_twice", "read_object", "value_start"]

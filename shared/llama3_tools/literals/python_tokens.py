@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.python_scalars import is_unicode, number_in_json, unescaped
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.literals.python_scalars import is_unicode, number_in_json, unescaped
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.values import RejectionReason, shortened
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from llama3_tools.reading.json_object import JsonObject, parse_object
-from llama3_tools.reading.json_places import BrokenObject, key_twice, read_object, value_start
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_object import JsonObject, parse_object
+from llama3_tools.literals.json_places import BrokenObject, key_twice, read_object, value_start
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import RejectionReason
 
 LONG = "7" * 6000

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.json_tokens import JsonTokens, scan_json
+from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.literals.json_tokens import JsonTokens, scan_json
 
 VALUES = {
     "an object": '{"a": 1}',

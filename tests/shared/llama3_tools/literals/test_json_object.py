@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama3_tools.reading.json_object import (
+from llama3_tools.literals.json_object import (
     has_key_twice,
     parse_elements,
     parse_object,

@@ -9,8 +9,8 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from llama3_tools.reading.json_depth import MAX_DEPTH
-from llama3_tools.reading.refusal import Refusal
+from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import RejectionReason
 
 __all__ = ["JsonScan", "JsonTokens", "scan_json"]
