@@ -39,7 +39,7 @@ def few(parts: Sequence[str], separator: str = "; ") -> str:
 
 
 def mended_remarks(calls: Iterable[FoundCall]) -> list[str]:
-    """Name the calls that are calls only because text was read leniently, or repaired, and say what was mended.
+    """Name the calls that were not written as documented, or were repaired, and say what was mended.
 
     >>> mended_remarks([FoundCall("clock", {}, "{}", repaired_from="{'name': 'clock', 'parameters': {}}")])
     ["clock was repaired from {'name': 'clock', 'parameters': {}}"]
@@ -49,7 +49,7 @@ def mended_remarks(calls: Iterable[FoundCall]) -> list[str]:
 
 def _mended(call: FoundCall) -> Iterator[str]:
     if call.deviations:
-        yield f"{shortened(call.name)} was read leniently: {few(call.deviations, ', ')}"
+        yield f"{shortened(call.name)} was not written as documented: {few(call.deviations, ', ')}"
     if call.repaired_from is not None:
         yield f"{shortened(call.name)} was repaired from {shortened(call.repaired_from)}"
 
@@ -90,13 +90,13 @@ def shown_judging(suite: Suite) -> dict[str, str]:
 def shown_reading(reading: Reading) -> str:
     """Say how text was read.
 
-    >>> shown_reading(Reading()), shown_reading(Reading(["json", "pythonic"], lenient=True, starts_reasoning=True))
-    ('by the rules', 'leniently, beginning inside reasoning; no calls but json, pythonic')
+    >>> shown_reading(Reading()), shown_reading(Reading(["json", "pythonic"], repair=True, starts_reasoning=True))
+    ('by the rules', 'with repairs, beginning inside reasoning; no calls but json, pythonic')
     """
-    manner = "leniently" if reading.lenient else "" if reading.repair else "by the rules"
+    manner = "with repairs" if reading.repair else "by the rules"
     begins = "beginning inside reasoning" if reading.starts_reasoning else ""
     forms = f"; no calls but {', '.join(reading.formats)}" if reading.formats else ""
-    return ", ".join(filter(None, [manner, "with repairs" if reading.repair else "", begins])) + forms
+    return ", ".join(filter(None, [manner, begins])) + forms
 
 
 def shown_json(value: object) -> str:

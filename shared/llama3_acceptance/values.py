@@ -119,7 +119,7 @@ class Allowance(str, Enum):
     LIST_IN_STRING = "list_in_string"
     """A string that holds a list was compared as the list."""
     MENDED = "mended"
-    """A call was read leniently, or repaired."""
+    """A call was not written as documented, or was repaired."""
     COERCED = "coerced"
     """It is right after coercion only."""
 
@@ -287,14 +287,12 @@ class Policies:
 class Reading:
     """How calls are looked for in text: with the options of the `Extractor`, or the adapter, that an agent reads with.
 
-    >>> Reading("pythonic", lenient=True)
-    Reading(formats=('pythonic',), lenient=True, repair=False, starts_reasoning=False)
+    >>> Reading("pythonic", repair=True)
+    Reading(formats=('pythonic',), repair=True, starts_reasoning=False)
     """
 
     formats: Formats = None
     """The forms of calls to read, by name, or `"all"`. `None`: those that an `Extractor` reads by itself."""
-    lenient: bool = False
-    """Whether variants that no manual has are read, too."""
     repair: bool = False
     """Whether a malformed call of a declared tool is repaired where it is closed."""
     starts_reasoning: bool = False
@@ -307,7 +305,7 @@ class Reading:
             TypeError: `formats` is no list of names, or what is true or false is neither.
             ValueError: `formats` names none that there is.
         """
-        require_bool(lenient=self.lenient, repair=self.repair, starts_reasoning=self.starts_reasoning)
+        require_bool(repair=self.repair, starts_reasoning=self.starts_reasoning)
         object.__setattr__(self, "formats", require_formats(self.formats))
 
 
@@ -417,10 +415,8 @@ class Suite:
                     f"in the strict format, an answer has one call at most, and {several[0]!r} expects several: add "
                     "multiple: true"
                 )
-        if self.reading.formats is not None or self.reading.lenient or self.reading.repair:
-            raise ValueError(
-                "in the strict format, no other form is read: of reading, leave out formats, lenient and repair"
-            )
+        if self.reading.formats is not None or self.reading.repair:
+            raise ValueError("in the strict format, no other form is read: of reading, leave out formats and repair")
 
     def without_thoughts(self, text: str) -> str:
         """Return a text without what was thought in it."""
@@ -444,13 +440,13 @@ class FoundCall:
     arguments_json: str = ""
     """The arguments as the model wrote them, or as the framework has them."""
     deviations: tuple[str, ...] = ()
-    """How it differs from the documented forms, where text is read leniently: one sentence each."""
+    """How it differs from the documented forms, one sentence each."""
     repaired_from: str | None = None
     """The malformed text that it was repaired from; `None` for a call that needed no repair."""
 
     @property
     def is_mended(self) -> bool:
-        """Whether it is a call only because text was read leniently, or repaired."""
+        """Whether it was not written as documented, or was repaired."""
         return bool(self.deviations) or self.repaired_from is not None
 
 

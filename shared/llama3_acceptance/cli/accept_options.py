@@ -38,7 +38,6 @@ class Options:
     prompt_format: str | None
     response_format: str | None
     formats: tuple[FormatName, ...]
-    lenient: bool
     repair: bool
     starts_reasoning: bool
     no_text_calls: bool
@@ -61,7 +60,6 @@ def read_suite(options: Options) -> Suite:
     suite = load_suite(options.suite_file)
     reading = Reading(
         options.formats or suite.reading.formats,
-        lenient=options.lenient or suite.reading.lenient,
         repair=options.repair or suite.reading.repair,
         starts_reasoning=options.starts_reasoning or suite.reading.starts_reasoning,
     )

@@ -21,7 +21,7 @@ __all__ = ["report_html"]
 _LET_THROUGH = {
     Allowance.WORDS: "in words",
     Allowance.LIST_IN_STRING: "with a list in a string",
-    Allowance.MENDED: "read leniently or repaired",
+    Allowance.MENDED: "not as documented, or repaired",
     Allowance.COERCED: "coerced",
 }
 

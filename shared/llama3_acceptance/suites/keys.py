@@ -22,7 +22,7 @@ __all__ = [
 KEYS = {
     "suite": ("$schema", "name", "tools", "prompt", "reading", "policies", "match", "cases"),
     "prompt": ("system", "format", "tools_in", "examples", "multiple", "response_format"),
-    "reading": ("formats", "lenient", "repair", "starts_reasoning"),
+    "reading": ("formats", "repair", "starts_reasoning"),
     "policies": ("text_calls", "direct_answers", "stringified_lists", "native_calls_only"),
     "match": ("equal", "tolerance", "unordered", "mode", "ignore"),
     "case": ("id", "command", "expect", "ordered", "direct_answer", "history", "tags"),

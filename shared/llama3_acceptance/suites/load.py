@@ -106,7 +106,6 @@ def _read_reading(node: Node) -> Reading:
     members = node.members(KEYS["reading"])
     reading = Reading(
         formats=members.read("formats", _read_formats, None),
-        lenient=members.read("lenient", Node.flag, default=False),
         repair=members.read("repair", Node.flag, default=False),
         starts_reasoning=members.read("starts_reasoning", Node.flag, default=False),
     )

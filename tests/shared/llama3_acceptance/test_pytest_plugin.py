@@ -60,8 +60,10 @@ def test_a_failure_is_told_in_words_and_without_the_kits_own_code(session: pytes
 
 
 def test_text_is_read_as_the_suite_says(session: pytest.Pytester):
-    session.makepyfile(TEST.replace('{"name": "clock", "parameters": {}}', '{"tool": "clock", "args": {}}'))
-    for reading, passed in (("{}", 0), ("{lenient: true}", 1)):
+    session.makepyfile(
+        TEST.replace("""'{"name": "clock", "parameters": {}}'""", '''"{'name': 'clock', 'parameters': {}}"''')
+    )
+    for reading, passed in (("{}", 0), ("{repair: true}", 1)):
         (session.path / "commands.yaml").write_text(f"{SUITE}reading: {reading}\n", "utf-8")
         run(session, "--llama3-suite", "commands.yaml", "-k", "time").assert_outcomes(passed=passed, failed=1 - passed)
 

@@ -149,7 +149,7 @@ WRONG_TYPES: dict[str, tuple[Callable[[], object], str]] = {
         f"expected[0] must be an ExpectedCall, not a str: {EXPECTED}",
     ),
     "the reading of an assertion": (
-        lambda: assert_tool_call(CALL, "f", reading=wrong({"lenient": True})),
+        lambda: assert_tool_call(CALL, "f", reading=wrong({"repair": True})),
         "reading must be a Reading, not a dict: write Reading(…)",
     ),
     "the name of a case": (

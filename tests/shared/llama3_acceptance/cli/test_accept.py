@@ -99,16 +99,14 @@ def test_each_policy_can_be_turned_off(tmp_path: Path, option: str, case: str, o
     assert (passed(), passed(option)) == (1, 0)
 
 
-ODD = '{"tool": "set_light", "args": {"room": "kitchen"}}'
 READINGS = [
-    ("{}", "--lenient", ODD, (0, 1)),
     ("{}", "--repair", MENDED, (0, 1)),
     ("{}", "--starts-reasoning", f"I could {DIM}.</think>{KITCHEN}", (0, 1)),
     ("{}", "--format=tool_call", KITCHEN, (1, 0)),
     ("{formats: [tool_call, pythonic]}", "--format=json", KITCHEN, (0, 1)),
     ("{formats: tool_call, repair: true}", "--format=json", MENDED, (0, 1)),
-    ("{repair: true, starts_reasoning: true}", "--lenient", f"Hm.</think>{MENDED}", (1, 1)),
-    ("{lenient: true}", "--repair", ODD, (1, 1)),
+    ("{repair: true}", "--starts-reasoning", f"Hm.</think>{MENDED}", (1, 1)),
+    ("{starts_reasoning: true}", "--repair", f"Hm.</think>{MENDED}", (0, 1)),
 ]
 
 

@@ -77,14 +77,14 @@ def test_a_comparison_says_how_the_runs_differ(reports: tuple[Path, Path]) -> No
             "model": "llama\x1b",
             "settings": {"temperature": 1},
         },
-        reading={**report["reading"], "lenient": True},
+        reading={**report["reading"], "repair": True},
         policies={**report["policies"], "native_calls_only": True},
     )
     assert accept("--compare", reports[0], other).stdout.splitlines()[:6] == [
         'model: "llama" → "llama\\u001b"',
         "temperature: 0.0 → 1",
         "max_tokens: 1024 → none",
-        "lenient: false → true",
+        "repair: false → true",
         "native_calls_only: false → true",
         "the suite asks something else now: its tools, prompt or commands have changed",
     ]

@@ -44,7 +44,7 @@ BROKEN = "{'name': 'clock', 'parameters': {}}"
 TAG = "<function(clock)>{}</function>"
 PYTHON = "<|python_tag|>print(17*23)"
 
-MISSPELT = "clock was read leniently: the tag is written <function(NAME)>{…}"
+MISSPELT = "clock was not written as documented: the tag is written <function(NAME)>{…}"
 SINGLE_QUOTES = "keys and strings have to stand in double quotes, as in JSON"
 REPAIRED = f"clock was repaired from {BROKEN}"
 
@@ -66,7 +66,6 @@ def test_the_options_are_those_of_every_reader():
         {"formats": ["json", "yaml"]},
         {"formats": []},
         {"formats": 7},
-        {"lenient": 1},
         {"repair": "no"},
         {"starts_reasoning": None},
     ],
@@ -96,17 +95,17 @@ def test_repairs_need_tools():
         pytest.param(f"{TAG}\n{TAG}", Reading(), Verdict.PASSED, MISSPELT, id="two misspelt tags"),
         pytest.param(
             '{"tool": "clock", "args": {}}',
-            Reading(lenient=True),
-            Verdict.MALFORMED,
-            "clock was read leniently: the name stands under 'tool', the arguments stand under 'args'",
+            Reading(),
+            Verdict.PASSED,
+            "clock was not written as documented: the name stands under 'tool', the arguments stand under 'args'",
             id="undocumented keys",
         ),
         pytest.param(BROKEN, Reading(repair=True), Verdict.MALFORMED, REPAIRED, id="single quotes"),
         pytest.param(
             BROKEN.replace("name", "tool"),
-            Reading(lenient=True, repair=True),
+            Reading(repair=True),
             Verdict.MALFORMED,
-            f"clock was read leniently: the name stands under 'tool'; {REPAIRED.replace('name', 'tool')}",
+            f"clock was not written as documented: the name stands under 'tool'; {REPAIRED.replace('name', 'tool')}",
             id="single quotes and an undocumented key",
         ),
     ],
@@ -123,8 +122,8 @@ def test_what_was_mended_is_a_call_and_remarked(text: str, reading: Reading, str
 
 def test_a_call_keeps_what_was_mended():
     broken = BROKEN.replace("clock", "timer")
-    (lenient, repaired) = judged(TIME, f"{TAG} {broken}", Reading(repair=True)).calls
-    assert lenient == FoundCall("clock", {}, "{}", ("the tag is written <function(NAME)>{…}",))
+    misspelt, repaired = judged(TIME, f"{TAG} {broken}", Reading(repair=True)).calls
+    assert misspelt == FoundCall("clock", {}, "{}", ("the tag is written <function(NAME)>{…}",))
     assert repaired == FoundCall("timer", {}, "{}", (), broken)
 
 
@@ -311,7 +310,7 @@ def of_langchain(text: str, **options: Any) -> object:  # noqa: ANN401 - the sam
 @pytest.mark.parametrize("adapter", [of_llama_index, promoted, of_langchain])
 def test_what_an_adapter_mended_is_told_too(adapter: Callable[..., object]):
     text = f"{TAG} {{'name': 'timer', 'parameters': {{'minutes': '5'}}}}"
-    response = adapter(text, lenient=True, repair=True, coerce_arguments=True)
+    response = adapter(text, repair=True, coerce_arguments=True)
     case = Case("both", "Both", ((ExpectedCall("clock"), ExpectedCall("timer", mode="partial")),))
     parsed, coerced = judge(case, response, Suite("Home", TOOLS, (case,)))
     assert (parsed.source, parsed.detail) == ("native", f"{MISSPELT}; timer was repaired from {text[len(TAG) + 1 :]}")

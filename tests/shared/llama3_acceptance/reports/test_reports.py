@@ -34,7 +34,7 @@ def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:  # noqa
 def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     report = reported(MIXED, errors={"hello": "no response within 1 s"})
     assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (2, "llama3.1", 0)
-    assert report["reading"] == {"formats": None, "lenient": False, "repair": False, "starts_reasoning": False}
+    assert report["reading"] == {"formats": None, "repair": False, "starts_reasoning": False}
     assert report["prompt"] == {"format": "json", "multiple": False, "response_format": "json_schema"}
     assert report["policies"] == {
         "text_calls": True,
@@ -85,14 +85,9 @@ def test_a_number_too_long_for_python_stays_as_it_was_written() -> None:
 
 def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
     misspelt = '<function(set_light)>{"room": "kitchen"}</function>'
-    reading = Reading(["json", "function"], lenient=True, repair=True)
+    reading = Reading(["json", "function"], repair=True)
     report = reported({"kitchen": [MENDED, misspelt, KITCHEN]}, repeats=3, reading=reading)
-    assert report["reading"] == {
-        "formats": ["json", "function"],
-        "lenient": True,
-        "repair": True,
-        "starts_reasoning": False,
-    }
+    assert report["reading"] == {"formats": ["json", "function"], "repair": True, "starts_reasoning": False}
     (mended,) = report["scores"]["let_through"]
     assert (mended["name"], mended["parsed"]["count"], mended["parsed"]["total"]) == ("mended", 2, 3)
     assert [one["parsed"]["allowances"] for one in report["results"]] == [["mended"], ["mended"], []]
@@ -106,7 +101,7 @@ def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
     ]
     assert [one["parsed"]["detail"] for one in report["results"]] == [
         f"set_light was repaired from {MENDED}",
-        "set_light was read leniently: the tag is written <function(NAME)>{…}",
+        "set_light was not written as documented: the tag is written <function(NAME)>{…}",
         "",
     ]
 

@@ -46,7 +46,7 @@ EVERYTHING = f"""\
 name: Home
 {TOOLS}
 prompt: {{system: You are a house., format: function, tools_in: system, examples: [{{role: user, content: Hi}}]}}
-reading: {{formats: [json, pythonic], lenient: true, repair: true, starts_reasoning: true}}
+reading: {{formats: [json, pythonic], repair: true, starts_reasoning: true}}
 policies: {{text_calls: false, direct_answers: [clock], stringified_lists: false, native_calls_only: true}}
 match: {{equal: folded, tolerance: 2, unordered: true, mode: partial, ignore: [area]}}
 cases:
@@ -138,7 +138,7 @@ def test_everything_that_a_suite_can_say_is_read(tmp_path: Path):
         ),
         Prompt("You are a house.", "function", "system", ({"role": "user", "content": "Hi"},)),
         tmp_path / "commands.yaml",
-        reading=Reading(("json", "pythonic"), lenient=True, repair=True, starts_reasoning=True),
+        reading=Reading(("json", "pythonic"), repair=True, starts_reasoning=True),
     )
     assert [tool.name for tool in suite.tools] == ["set_light", "clock"]
     assert [case.tool for case in suite.cases] == ["set_light", None]
@@ -191,7 +191,7 @@ def test_a_prompt_may_say_only_how_the_tools_are_put(tmp_path: Path):
     assert load(f"{SMALLEST}prompt: {{tools_in: system}}\n", tmp_path).prompt == Prompt(tools_in="system")
 
 
-@pytest.mark.parametrize("option", ["lenient", "repair", "starts_reasoning"])
+@pytest.mark.parametrize("option", ["repair", "starts_reasoning"])
 def test_a_reading_may_say_one_thing(tmp_path: Path, option: str):
     suite = load(f"{SMALLEST}reading: {{{option}: true}}\n", tmp_path)
     assert suite.reading == Reading(**{option: True})
@@ -517,10 +517,7 @@ PROBLEMS = [
     ),
     (
         f"{SMALLEST}reading: {{formts: json}}",
-        (
-            "12: reading.formts: there is no such key, only "
-            "formats, lenient, repair, starts_reasoning; did you mean 'formats'?"
-        ),
+        "12: reading.formts: there is no such key, only formats, repair, starts_reasoning; did you mean 'formats'?",
     ),
     (
         f"{SMALLEST}reading: {{formats: [json, pythnic]}}",
@@ -531,10 +528,10 @@ PROBLEMS = [
         f"{SMALLEST}reading: {{formats: []}}",
         "12: reading.formats: expected a form of calls, or a list of them, got an empty list",
     ),
-    (f"{SMALLEST}reading: {{lenient: 1}}", "12: reading.lenient: expected true or false, got 1"),
+    (f"{SMALLEST}reading: {{repair: 1}}", "12: reading.repair: expected true or false, got 1"),
     (
         f"{SMALLEST}reading: json",
-        "12: reading: expected an object with the keys formats, lenient, repair, starts_reasoning, got 'json'",
+        "12: reading: expected an object with the keys formats, repair, starts_reasoning, got 'json'",
     ),
     (f"{SMALLEST}match: {{equal: same}}", "12: match.equal: expected exact or folded, got 'same'"),
     (
