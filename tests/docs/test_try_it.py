@@ -64,7 +64,6 @@ EVERYTHING = {
     "options": {
         "coerce_arguments": True,
         "formats": ["json", "pythonic"],
-        "lenient": True,
         "limits": {"max_calls": 1},
         "on_unknown_tool": "call",
         "progress": True,

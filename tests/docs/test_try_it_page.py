@@ -35,7 +35,7 @@ MANIFEST = SITE / browser_runtime.MANIFEST
 EXAMPLES = json.loads((ROOT / "docs/assets/try-it/examples.json").read_text("utf-8"))
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
-OTHER_OPTIONS = {"coerce_arguments": True, "lenient": True, "repair": True, "split_reasoning": True}
+OTHER_OPTIONS = {"coerce_arguments": True, "repair": True, "split_reasoning": True}
 PATIENCE = 120
 """Seconds after which a page that does not say what is expected has failed, on a busy machine too."""
 
@@ -310,7 +310,7 @@ def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> N
     state = {
         "text": f"é 🌤️ \u202e {CALL[:-1]} {HOSTILE}",
         "tools": '[{"name": "get_weather"}]',
-        "options": {"lenient": True, "repair": True, "formats": ["json", "code"], "limits": {"max_calls": 3}},
+        "options": {"coerce_arguments": True, "repair": True, "formats": ["json", "code"], "limits": {"max_calls": 3}},
         "chunk": 9,
         "complete": False,
     }
@@ -318,12 +318,12 @@ def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> N
     fill(page, "#try-it-tools", state["tools"])
     script = """
         const { elements } = document.getElementById("try-it-form");
-        elements.lenient.checked = elements.repair.checked = elements.incomplete.checked = true;
+        elements.coerce_arguments.checked = elements.repair.checked = elements.incomplete.checked = true;
         elements.formats.value = "some";
         for (const box of elements.format) box.checked = ["json", "code"].includes(box.value);
         elements.max_calls.value = 3;
         elements.chunk.value = 9;
-        elements.lenient.dispatchEvent(new Event("input", {bubbles: true}));
+        elements.repair.dispatchEvent(new Event("input", {bubbles: true}));
     """
     page.execute_script(script)
     says(page, "rejection")
@@ -383,7 +383,7 @@ def link_of(state: object, *, text: str = "") -> str:
         {"odd": 1},
         {"options": []},
         {"options": {"odd": True}},
-        {"options": {"lenient": 1}},
+        {"options": {"repair": 1}},
         {"options": {"formats": "zzz"}},
         {"options": {"formats": 5}},
         {"options": {"formats": ["zzz"]}},

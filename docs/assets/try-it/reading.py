@@ -33,7 +33,6 @@ from llama3_tools.tools import read_tool_list
 __all__ = ["answer"]
 
 _SPELLED = {
-    Option.LENIENT: "lenient=True",
     Option.FORMATS: 'formats="all"',
     Option.TOOLS: "tools",
     Option.UNKNOWN: 'on_unknown_tool="call"',
@@ -41,7 +40,6 @@ _SPELLED = {
 }
 _FLAGS = {
     "coerce_arguments": "--coerce",
-    "lenient": "--lenient",
     "repair": "--repair",
     "split_reasoning": "--split-reasoning",
     "starts_reasoning": "--starts-reasoning",

@@ -41,7 +41,6 @@ def extract_files(  # noqa: PLR0913 (an option each)
     tools_file: str | None,
     on_unknown_tool: OnUnknownTool,
     formats: tuple[FormatName, ...],
-    lenient: bool,
     repair: bool,
     coerce: bool,
     limits: Limits,
@@ -73,7 +72,6 @@ def extract_files(  # noqa: PLR0913 (an option each)
         options=ReadOptions(
             on_unknown_tool=on_unknown_tool,
             formats=formats or None,
-            lenient=lenient,
             repair=repair,
             split_reasoning=split_reasoning,
             starts_reasoning=starts_reasoning,

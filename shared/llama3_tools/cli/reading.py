@@ -24,7 +24,6 @@ _OPTIONS = (
         multiple=True,
         help="Read only this form of calls; may be repeated.",
     ),
-    click.option("--lenient", is_flag=True, help="Also read variants that no manual has."),
     click.option("--repair", is_flag=True, help="Repair malformed calls of the declared tools."),
     click.option(
         "--starts-reasoning", is_flag=True, help="Outputs begin inside <think>, because the prompt opened it."
@@ -33,7 +32,7 @@ _OPTIONS = (
 
 
 def reading_options(command: FC) -> FC:
-    """Add `--format`, `--lenient`, `--repair` and `--starts-reasoning` to a command."""
+    """Add `--format`, `--repair` and `--starts-reasoning` to a command."""
     return reduce(lambda so_far, option: option(so_far), reversed(_OPTIONS), command)
 
 

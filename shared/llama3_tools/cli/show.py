@@ -24,7 +24,6 @@ STYLES = {
 """The colour of each kind of segment. Calls, rejections and what was removed are also named below the output."""
 
 _FLAGS = {
-    Option.LENIENT: "--lenient",
     Option.FORMATS: "--format all",
     Option.TOOLS: "--tools",
     Option.UNKNOWN: "--on-unknown-tool call",

@@ -23,7 +23,7 @@ _ADVICE = {
 }
 _NOTHING = (
     "There is no whole call in it: no JSON object with a name and arguments, bare, in a tag or in a code fence. "
-    "There is none with {lenient}, with {formats} or with other tools either."
+    "There is none with {formats} or with other tools either."
 )
 
 
@@ -99,7 +99,7 @@ def explain_output(
     """
     explanations = tuple(_explanations(whole, others, spelled))
     nothing = all(one.kind is SegmentKind.REMOVED for one in explanations)
-    remark = _NOTHING.format(lenient=spelled[Option.LENIENT], formats=spelled[Option.FORMATS]) if nothing else None
+    remark = _NOTHING.format(formats=spelled[Option.FORMATS]) if nothing else None
     return ExplainedOutput(_summary(whole.extraction), explanations, remark)
 
 
@@ -152,7 +152,7 @@ def _placed(
 
 
 def _oddities(call: ToolCall) -> str:
-    """Say what was lenient about a call, and whether it was repaired."""
+    """Say how a call differs from the documented forms, and whether it was repaired."""
     repaired = () if call.repaired_from is None else ("repaired",)
     return escape_invisible("".join(f", {oddity}" for oddity in (*call.deviations, *repaired)), exact=True)
 

@@ -28,7 +28,8 @@ _LEAST_TRIES = 4
 _MOST_CHARACTERS = 1_000_000  # of all tries together
 _NAMES = re.compile(
     rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("  # of pythonic calls
-    rf"|[\"']name[\"']\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']",
+    rf"|[\"'](?:(?:function_|tool_)?name|function|tool|action)[\"']\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']"
+    rf"|(?<![\w.:/-])({WORD_NAME}?)[\s>\])(=:,]{{0,3}}(?=\{{)",  # of an object after it
     re.MULTILINE,
 )
 
@@ -36,7 +37,6 @@ _NAMES = re.compile(
 class Option(Enum):
     """An option by which more may be called."""
 
-    LENIENT = "lenient"
     FORMATS = "formats"
     """All of them."""
     TOOLS = "tools"
@@ -63,9 +63,6 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
 
     A call that needs tools is returned only if reading with the tools that it names was tried, and makes it.
 
-    >>> (other,) = other_calls(Extractor(), '{"name": "f", "args": {}}')
-    >>> print(*(option.value for option in other.options), other.call)
-    lenient <ToolCall f({}) json 0:25>
     >>> f, g = other_calls(Extractor(), "f(a=1), g(a=1)")
     >>> print(*(option.value for option in g.options), *g.declared, g.call)
     tools g f <ToolCall g({"a": 1}) pythonic 8:14>
@@ -77,7 +74,7 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
     """
     found: dict[frozenset[Option], list[Span]] = {}
     others: list[OtherCall] = []
-    names = dict.fromkeys(match[1] or match[2] for match in _NAMES.finditer(text))
+    names = dict.fromkeys(next(filter(None, match.groups())) for match in _NAMES.finditer(text))
     trial = _Trial(extractor, text, complete)
     for options in _sets_to_try(extractor):
         tried = tuple(islice(names, _MOST_NAMES)) if Option.TOOLS in options else ()
@@ -168,7 +165,6 @@ def _sets_to_try(extractor: Extractor) -> list[frozenset[Option]]:
     """Return the sets of options to try, none first, and last those that declare the tools that the others named."""
     now, has_tools = extractor.options, extractor.tools is not None
     in_effect = {
-        Option.LENIENT: now.lenient,
         Option.FORMATS: now.formats == _ALL,
         Option.UNKNOWN: not has_tools or now.on_unknown_tool == "call",
         Option.REPAIR: now.repair,
@@ -193,7 +189,6 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
         tools = {**{name: Tool(name) for name in names}, **(tools or {})}
     others = replace(
         now,
-        lenient=now.lenient or Option.LENIENT in options,
         formats=_ALL if Option.FORMATS in options else now.formats,
         on_unknown_tool="call" if Option.UNKNOWN in options else now.on_unknown_tool,
         repair=now.repair or Option.REPAIR in options,

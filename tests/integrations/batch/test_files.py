@@ -107,7 +107,7 @@ def test_ids_of_calls_differ_between_rows_that_have_the_same_text(tmp_path: Path
 READ_DIFFERENTLY = [
     ("rm", ["--tools", "TOOLS"], lambda found: found["rejections"][0]["reason"] == "unknown_tool"),
     ("rm", ["--tools", "TOOLS", "--on-unknown-tool", "call"], lambda found: found["tool_calls"][0]["name"] == "rm"),
-    ("args", ["--lenient"], lambda found: found["tool_calls"][0]["deviations"]),
+    ("args", ["--tools", "TOOLS"], lambda found: found["tool_calls"][0]["deviations"]),
     ("args", [], lambda found: not found["tool_calls"]),
     ("broken", ["--tools", "TOOLS", "--repair"], lambda found: found["tool_calls"][0]["repaired_from"]),
     ("bare", ["--format", "tool_call"], lambda found: not found["tool_calls"]),
@@ -120,7 +120,7 @@ READ_DIFFERENTLY = [
 ]
 NAMED = {
     "rm": OUTPUTS[5],
-    "args": '{"tool": "f", "args": {}}',
+    "args": '{"tool": "get_weather", "args": {}}',
     "broken": CALL.replace('"name"', "'name'"),
     "bare": CALL,
     "open": '<function=f>{"a": 1}',

@@ -143,7 +143,7 @@ def test_a_run_that_writes_results_anew_goes_on_where_it_stopped(path: Path, end
 
 @pytest.mark.usefixtures("cut_off")
 def test_a_run_that_writes_results_anew_leaves_the_parts_of_another_run_out(path: Path) -> None:
-    assert extract_files("--jsonl", path, "--lenient", "--overwrite").exit_code == 0
+    assert extract_files("--jsonl", path, "--starts-reasoning", "--overwrite").exit_code == 0
     assert [row["row"] for row in rows(path.parent / "extracted" / "a.jsonl")] == list(range(MANY))
 
 
@@ -182,7 +182,7 @@ def test_a_folder_in_the_place_of_results_is_an_error_before_anything_is_read(pa
 
 
 CHANGES = [
-    (["--lenient"], "lenient (false, now true)"),
+    (["--starts-reasoning"], "starts_reasoning (false, now true)"),
     (["--tools", "TOOLS"], "tools"),
     (["--incomplete"], "complete (true, now false)"),
     (["--id-column", "text"], 'id_column (null, now "text"): move it away'),

@@ -150,7 +150,7 @@ SHOWN = [
     (CALL[:-4], "let the model write more"),
     (f"<think>{CALL}</think>", "quoted: in thoughts"),
     ("I would {call} it.", "There is no whole call in it"),
-    ('{"name": "f", "args": {}}', "with --lenient, it is a call: f {}"),
+    ('{"name": "f", "args": {}}', "with --tools that declare f, it is a call: f {}"),
 ]
 
 
@@ -286,18 +286,18 @@ def test_repair_is_not_advised_where_it_mends_nothing() -> None:
     assert "--repair" not in extract("--show", stdin=BROKEN).stdout
 
 
-def test_what_was_lenient_or_repaired_is_in_the_line(tmp_path: Path) -> None:
+def test_what_was_misspelt_or_repaired_is_in_the_line(tmp_path: Path) -> None:
     text = "{'name': 'clock', 'parameters': {}}\n<function(clock)>{}</function>"
-    (line,) = lines(extract("--tools", write(tmp_path, "tools.json", TOOLS), "--lenient", "--repair", stdin=text))
-    repaired, lenient = line["tool_calls"]
+    (line,) = lines(extract("--tools", write(tmp_path, "tools.json", TOOLS), "--repair", stdin=text))
+    repaired, misspelt = line["tool_calls"]
     assert (repaired["repaired_from"], "deviations" in repaired) == (text.partition("\n")[0], False)
-    assert (lenient["deviations"], "repaired_from" in lenient) == (["the tag is written <function(NAME)>{…}"], False)
+    assert (misspelt["deviations"], "repaired_from" in misspelt) == (["the tag is written <function(NAME)>{…}"], False)
 
 
-def test_what_was_lenient_or_repaired_is_shown(tmp_path: Path) -> None:
+def test_what_was_misspelt_or_repaired_is_shown(tmp_path: Path) -> None:
     tools = write(tmp_path, "tools.json", TOOLS)
     text = "{'name': 'clock', 'parameters': {}}\n<function(clock)>{}</function>"
-    shown = extract("--tools", tools, "--lenient", "--repair", "--show", "--color", "never", stdin=text).stdout
+    shown = extract("--tools", tools, "--repair", "--show", "--color", "never", stdin=text).stdout
     assert "read as json, repaired" in " ".join(shown.split())
     assert "read as function, the tag is written <function(NAME)>{…}" in " ".join(shown.split())
 

@@ -33,7 +33,7 @@ def test_what_says_how_text_is_read_is_the_same_of_each_subcommand() -> None:
         params = [param for param in llama3_tools.commands[subcommand].params if isinstance(param, click.Option)]
         return {one.name: (one.opts, one.help, one.default, one.multiple) for one in params}
 
-    shared = {"formats", "lenient", "repair", "starts_reasoning"}
+    shared = {"formats", "repair", "starts_reasoning"}
     of_extract, of_accept = options("extract"), options("accept")
     assert {name: of_extract[name] for name in shared} == {name: of_accept[name] for name in shared}
 

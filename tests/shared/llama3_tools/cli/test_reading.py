@@ -21,9 +21,9 @@ def show(**options: Any) -> None:  # noqa: ANN401 - as click has them
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "formats=() lenient=False repair=False starts_reasoning=False"),
-        (["--format", "json", "--format", "tool_call"], "formats=('json', 'tool_call') lenient=False"),
-        (["--lenient", "--repair", "--starts-reasoning"], "lenient=True repair=True starts_reasoning=True"),
+        ([], "formats=() repair=False starts_reasoning=False"),
+        (["--format", "json", "--format", "tool_call"], "formats=('json', 'tool_call') repair=False"),
+        (["--repair", "--starts-reasoning"], "repair=True starts_reasoning=True"),
     ],
 )
 def test_they_are_given_to_the_command(arguments: list[str], expected: str):
@@ -37,7 +37,7 @@ def test_a_format_is_one_of_those_that_there_are():
 
 def test_the_help_has_them_in_their_order():
     text = CliRunner().invoke(show, ["--help"]).output
-    places = [text.index(option) for option in ("--format", "--lenient", "--repair", "--starts-reasoning")]
+    places = [text.index(option) for option in ("--format", "--repair", "--starts-reasoning")]
     assert places == sorted(places)
 
 

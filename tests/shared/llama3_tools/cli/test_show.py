@@ -19,7 +19,7 @@ ODD = (
     '{"name": "é\u200dé", "parameters": {}} and\n'
     f"```python\n{CALL}{' ' * 40}\n```"
 )
-ODD_OPTIONS = {"tools": [{"name": "clock"}, {"name": "ü\u200dü"}], "lenient": True, "repair": True}
+ODD_OPTIONS = {"tools": [{"name": "clock"}, {"name": "ü\u200dü"}], "repair": True}
 OTHER = 'So:\n<function=clock {"city": "é\u200dé"}></function>\n<|python_tag|>1 + 1<|eom_id|>'
 LONG = f'{{"name": "f", "parameters": {{"a": "{"x" * 56}"}}}}\n{{"name": "f", "parameters": 7}}'
 
@@ -111,8 +111,8 @@ SHOWN_PROSE = """\
   JSON object with a name and
   arguments, bare, in a tag or in a
   code fence. There is none with
-  --lenient, with --format all or with
-  other tools either.
+  --format all or with other tools
+  either.
 
 """
 
@@ -125,9 +125,8 @@ SHOWN_OTHER = """\
 
   [bold red]rejected[/]  2:17  [bold]not_a_call[/]: an object with the keys city,
                   but no name
-                  [dim]with --lenient, or with --tools that declare[/]
-                  [dim]clock, it is a call: clock {"city": [/]
-                  [dim]"é\\u200dé"}[/]
+                  [dim]with --tools that declare clock, it is a [/]
+                  [dim]call: clock {"city": "é\\u200dé"}[/]
   text      3:15  with --format all, or with --tools that
                   declare code_interpreter, it is a call:
                   code_interpreter {"code": "1 + 1"}
@@ -144,8 +143,7 @@ SHOWN_REMOVED = """\
 
   There is no whole call in it: no JSON object with a name and
   arguments, bare, in a tag or in a code fence. There is none
-  with --lenient, with --format all or with other tools
-  either.
+  with --format all or with other tools either.
 
 """
 
@@ -179,7 +177,7 @@ def test_what_a_segment_became_and_where_it_stands_stay_in_one_line() -> None:
 
 def test_the_same_call_is_told_once_where_it_would_stand() -> None:
     call = '{"tool": "f", "args": {}}'
-    assert shown(f'{{"tool_calls": [{call}, {call}]}}', {}, 120).count("with --lenient, it is a call: f {}") == 1
+    assert shown(f'{{"tool_calls": [{call}, {call}]}}', {}, 120).count("that declare f, it is a call: f {}") == 1
 
 
 @pytest.mark.parametrize(
@@ -188,12 +186,12 @@ def test_the_same_call_is_told_once_where_it_would_stand() -> None:
         (
             '{"tool": "g", "args": {}}',
             [{"name": "f"}],
-            "with --lenient and --on-unknown-tool call, or with --lenient and --tools that declare g, it is a call",
+            "with --on-unknown-tool call, or with --tools that declare g, it is a call",
         ),
         (
             f'{{"tool": "g", "args": {{"text": "{"x" * 60}"}}}}',
             None,
-            f'with --lenient, it is a call: g {{"text": "{"x" * 28}… (74 characters)',
+            f'with --tools that declare g, it is a call: g {{"text": "{"x" * 28}… (74 characters)',
         ),
     ],
 )

@@ -40,7 +40,7 @@ def test_each_explanation_names_its_segment():
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ('{"tool": "f", "args": {}}', "with <lenient>, it is a call: f {}"),
+        ('{"tool": "f", "args": {}}', "with <tools> that declare f, it is a call: f {}"),
         ("<|python_tag|>1 + 1", "with <formats>, or with <tools> that declare code_interpreter, it is a call: "),
     ],
 )
@@ -65,9 +65,7 @@ def test_what_does_not_fit_all_the_same_is_told():
 
 
 def test_an_output_in_which_nothing_looks_like_a_call_is_told_so():
-    assert "There is none with <lenient>, with <formats> or with other tools either." in (
-        explained("Hello!").remark or ""
-    )
+    assert "There is none with <formats> or with other tools either." in (explained("Hello!").remark or "")
     assert explained('{"name": "f", "parameters": {}}').remark is None
 
 

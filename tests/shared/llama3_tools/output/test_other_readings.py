@@ -16,7 +16,7 @@ from llama3_tools.output.spans import first_overlap
 
 CALL = '{"name": "f", "parameters": {}}'
 F = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, "required": ["a"]}}]
-LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (option.value for option in Option)
+FORMATS, TOOLS, UNKNOWN, REPAIR = (option.value for option in Option)
 
 
 @pytest.mark.parametrize(
@@ -26,27 +26,25 @@ LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (option.value for option in Option)
         pytest.param("I would {call} it, [x] or `f()`.", {}, [], id="words"),
         pytest.param(f"<think>{CALL}</think> `{CALL}`", {}, [], id="quoted"),
         pytest.param(CALL[:-1], {"tools": F, "formats": "json"}, [], id="cut off"),
-        pytest.param(
-            '<function=f {"a": 1}></function>', {}, [([LENIENT], "f", 0), ([TOOLS], "f", 0)], id="a misspelt tag"
-        ),
+        pytest.param('<function=f {"a": 1}></function>', {}, [([TOOLS], "f", 0)], id="a misspelt tag"),
         pytest.param('<function=f {"a": 1}></function>', {"tools": F}, [], id="a misspelt tag, declared"),
-        pytest.param('<function=f {"a": 1}></function>', {"lenient": True}, [], id="a misspelt tag, lenient"),
         pytest.param(
             f'{CALL} {{"tool": "f", "tool_input": {{"a": 1}}}}',
             {},
-            [([LENIENT], "f", 32)],
+            [([TOOLS], "f", 32)],
             id="undocumented keys beside a call",
         ),
         pytest.param(
-            '{"name": "f", "args": {"a": 1}}',
-            {"tools": F},
-            [([LENIENT], "f", 0)],
-            id="undocumented keys for the arguments",
+            '{"name": "f", "args": {"a": 1}}', {}, [([TOOLS], "f", 0)], id="an undocumented key for the arguments"
         ),
+        pytest.param(
+            '{"name": "f", "args": {"a": 1}}', {"tools": F}, [], id="an undocumented key for the arguments, declared"
+        ),
+        pytest.param('f\n{"a": 1}', {}, [([TOOLS], "f", 0)], id="an object after a name"),
         pytest.param(
             '{"tool": "g", "args": {}}',
             {"tools": F},
-            [([LENIENT, UNKNOWN], "g", 0), ([LENIENT, TOOLS], "g", 0)],
+            [([UNKNOWN], "g", 0), ([TOOLS], "g", 0)],
             id="undocumented keys of another tool",
         ),
         pytest.param('{"name": "g"}', {}, [([TOOLS], "g", 0)], id="no arguments"),
@@ -94,10 +92,10 @@ LENIENT, FORMATS, TOOLS, UNKNOWN, REPAIR = (option.value for option in Option)
         pytest.param(
             "{'name': 'f', 'args': {'a': 1}}",
             {"tools": F},
-            [([LENIENT, REPAIR], "f", 0)],
+            [([REPAIR], "f", 0)],
             id="a dict of Python with undocumented keys",
         ),
-        pytest.param("{'name': 'f', 'args': {'a': 1}}", {}, [], id="the same, undeclared"),
+        pytest.param("{'name': 'f', 'args': {'a': 1}}", {}, [([TOOLS, REPAIR], "f", 0)], id="the same, undeclared"),
         pytest.param('{"name": "f", "parameters": {a}}', {"tools": F}, [], id="a name for a value"),
         pytest.param(
             f"{CALL} {CALL}",
@@ -187,7 +185,6 @@ def test_reading_with_what_is_named_makes_the_call(text: str, reading: str) -> N
 def with_what_is_named(extractor: Extractor, other: OtherCall) -> Extractor:
     """Return an extractor made as a reader of the advice makes it."""
     changes: dict[Option, dict[str, Any]] = {
-        Option.LENIENT: {"lenient": True},
         Option.FORMATS: {"formats": "all"},
         Option.UNKNOWN: {"on_unknown_tool": "call"},
         Option.REPAIR: {"repair": True},
