@@ -73,7 +73,6 @@ _READING = (
         envvar="LLAMA3_TOOLS_FORMATS",
         help="Read only this form of calls; may be repeated.",
     ),
-    _flag("lenient", "Also read variants that no manual has."),
     _flag("repair", "Repair malformed calls of the request's tools."),
     _flag("coerce", "Make arguments fit their schema [on]."),
     _flag("split-reasoning", "Put <think>…</think> into reasoning_content."),

@@ -31,7 +31,6 @@ Constrain: TypeAlias = Literal["json_schema", "grammar"]
 """How an upstream is held to a call, if there has to be one: OpenAI's `response_format`, or llama.cpp's `grammar`."""
 
 _CHAT_OPTIONS = {
-    "lenient": "lenient",
     "repair": "repair",
     "coerce": "coerce_arguments",
     "split_reasoning": "split_reasoning",

@@ -21,7 +21,7 @@ FILE = """
 upstream = "http://localhost:11434/v1"
 port = 9000
 cors = ["http://localhost:3000"]
-lenient = true
+repair = true
 retries = 2
 
 [[models]]
@@ -29,7 +29,7 @@ match = "qwen*"
 upstream = "http://localhost:8080/v1"
 upstream_api_key = "sesame"
 prompt_format = "function"
-lenient = false
+repair = false
 
 [[models]]
 match = "*"
@@ -49,7 +49,7 @@ def test_a_file_has_settings_and_those_of_single_models(file: Path):
     qwen, other = settings.of_model("qwen3:8b"), settings.of_model("llama3.1")
     assert (settings.port, settings.cors) == (9000, ("http://localhost:3000",))
     assert (qwen.upstream, qwen.chat.prompt_format) == (Upstream("http://localhost:8080/v1", "sesame"), "function")
-    assert (qwen.chat.read.lenient, other.chat.read.lenient) == (False, True)
+    assert (qwen.chat.read.repair, other.chat.read.repair) == (False, True)
     assert (qwen.chat.max_retries, other.chat.max_retries) == (2, 2)
     assert (other.chat.tools_in, other.upstream.url) == ("request", URL)
     assert settings.of_model(None) is settings.default
@@ -106,8 +106,8 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": URL, "api_key": " "}, "api_key is white space alone: write a key, or leave it out"),
         ({"upstream": URL, "api_key": ""}, "api_key is a text, not ''"),
         ({"upstream": URL, "api_key": 5}, "api_key is a text, not 5"),
-        ({"upstream": URL, "leninet": True}, "did you mean 'lenient'?"),
-        ({"upstream": URL, "lenient": 1}, "the configuration: lenient must be True or False"),
+        ({"upstream": URL, "reapir": True}, "did you mean 'repair'?"),
+        ({"upstream": URL, "repair": 1}, "the configuration: repair must be True or False"),
         ({"upstream": URL, "retries": -1}, "the configuration: retries must be 0 or more"),
         ({"upstream": URL, "unknown_tool": "run"}, "the configuration: unknown_tool must be "),
         ({"upstream": URL, "native": "yes"}, "native of the configuration is true or false"),
@@ -144,7 +144,7 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": URL, "log_content": 1}, "log_content is true or false"),
         ({"upstream": URL, "models": "qwen"}, "models is a list of tables: write [[models]] before each"),
         ({"upstream": URL, "models": ["qwen"]}, "models[0] is a table"),
-        ({"upstream": URL, "models": [{"lenient": True}]}, "models[0] has no match"),
+        ({"upstream": URL, "models": [{"repair": True}]}, "models[0] has no match"),
         ({"upstream": URL, "models": [{"match": "a", "port": 1}]}, "models[0] has no option 'port'"),
         ({"upstream": URL, "models": [{"match": "a", "repair": 5}]}, "models[0]: repair must be True or False"),
     ],
@@ -211,14 +211,14 @@ class TestTheCommand:
         return run_with
 
     def test_options_set_what_the_file_sets(self, run: Run):
-        flags = ["--lenient", "--repair", "--no-coerce", "--split-reasoning", "--starts-reasoning", "--log-content"]
+        flags = ["--repair", "--no-coerce", "--split-reasoning", "--starts-reasoning", "--log-content"]
         words = ["--prompt-format", "pythonic", "--tools-in", "system", "--tool-role", "tool", "--unknown-tool", "text"]
         words += ["--repeated-calls", "keep", "--retries", "0", "--constrain", "grammar", "--format", "json"]
         serving = ["--host", "0.0.0.0", "--port", "0", "--api-key", "a", "--upstream-api-key", "b", "--cors", "*"]  # noqa: S104 - only read
         serving += ["--max-body", "1", "--max-answer", "2", "--timeout", "3", "--keepalive", "4"]
         settings = run("--upstream", URL, *flags, *words, *serving)
         chat, read = settings.default.chat, settings.default.chat.read
-        assert (read.lenient, read.repair, read.coerce_arguments, read.formats) == (True, True, False, ("json",))
+        assert (read.repair, read.coerce_arguments, read.formats) == (True, False, ("json",))
         assert (read.split_reasoning, read.starts_reasoning, read.on_unknown_tool) == (True, True, "text")
         assert (chat.prompt_format, chat.tools_in, chat.tool_role) == ("pythonic", "system", "tool")
         assert (chat.repeated_calls, chat.max_retries, settings.default.constrain) == ("keep", 0, "grammar")
@@ -230,10 +230,10 @@ class TestTheCommand:
     def test_the_command_line_goes_before_the_environment_and_that_before_the_file(self, run: Run, file: Path):
         environment = {"LLAMA3_TOOLS_CONFIG": str(file), "LLAMA3_TOOLS_RETRIES": "3", "LLAMA3_TOOLS_PORT": "9001"}
         settings = run("--port", "9002", **environment)
-        assert (settings.port, settings.default.chat.max_retries, settings.default.chat.read.lenient) == (9002, 3, True)
+        assert (settings.port, settings.default.chat.max_retries, settings.default.chat.read.repair) == (9002, 3, True)
         assert run(**environment).port == 9001
-        assert run("--no-lenient", **environment).default.chat.read.lenient is False
-        assert run(LLAMA3_TOOLS_UPSTREAM=URL, LLAMA3_TOOLS_LENIENT="1").default.chat.read.lenient is True
+        assert run("--no-repair", **environment).default.chat.read.repair is False
+        assert run(LLAMA3_TOOLS_UPSTREAM=URL, LLAMA3_TOOLS_REPAIR="1").default.chat.read.repair is True
 
     @pytest.mark.parametrize(
         ("file", "environment", "arguments", "place"),
