@@ -28,14 +28,12 @@ __all__ = [
 ]
 
 DECODER = "BFCL's decoder"
-PLAIN, COERCED, ALL = "plain", "`coerce_arguments`", "`lenient`, `repair` too"
+PLAIN, COERCED, ALL = "plain", "`coerce_arguments`", "`repair` too"
 READINGS: Mapping[str, Mapping[str, bool]] = {
     PLAIN: {},
     COERCED: {"coerce_arguments": True},
-    "`lenient`": {"lenient": True},
     "`repair`": {"repair": True},
-    "`coerce_arguments`, `repair`": {"coerce_arguments": True, "repair": True},
-    ALL: {"coerce_arguments": True, "lenient": True, "repair": True},
+    ALL: {"coerce_arguments": True, "repair": True},
 }
 """The options with which each output is read."""
 

@@ -45,7 +45,7 @@ def _class_of_due(judged: Judged, board: Leaderboard) -> str:
     if not wrong_of(question, _once(calls), board):
         return "the same call again: right if it counts once"
     if judged.readings[ALL].is_right:
-        return "right with `lenient` and `repair`"
+        return "right with `repair`"
     if reading.extraction and reading.extraction.rejections:
         return _class_of_rejections(reading.extraction.rejections)
     if not calls:

@@ -323,14 +323,14 @@ def _schema(schema: Any) -> Any:  # noqa: ANN401 - a part of a schema is any JSO
 def _named(text: str) -> list[dict[str, str]]:
     """Declare what an output calls, if it is not known what the model was shown."""
     extraction = _ANY.extract(text)
-    names = [call.name for call in (*extraction.tool_calls, *_MISSPELT.extract(text).tool_calls)]
+    names = [call.name for call in extraction.tool_calls] + _TAGGED.findall(text)
     names += [one.name for one in extraction.rejections if one.name]
     return [{"name": name} for name in dict.fromkeys(names)]
 
 
 _ANY = Extractor(formats="all")
-_MISSPELT = Extractor(formats="function", lenient=True)
-"""Reads tags that are misspelt whatever they name: without it, only those of declared tools are read."""
+_TAGGED = re.compile(r"<function\W([\w.-]+)")
+"""Finds the name in a tag, however that is spelt: misspelt ones are read for declared tools only."""
 _QUOTED = RejectionReason.QUOTED
 _AS_EVER = Rule("", "")
 _samples: Sequence[Sample] = ()

@@ -83,7 +83,6 @@ OPTIONS = (
     Rule("no tools declared", "option", has_tools=False),
     Rule('on_unknown_tool="call"', "option", options={"on_unknown_tool": "call"}),
     Rule('formats="all"', "option", options={"formats": "all"}),
-    Rule("lenient", "option", options={"lenient": True}),
     Rule("repair", "option", options={"repair": True}),
     Rule("coerce_arguments", "option", options={"coerce_arguments": True}),
     Rule("split_reasoning", "option", options={"split_reasoning": True}),

@@ -85,7 +85,6 @@ _TAGGED = f"<tool_call>{CALL}</tool_call>"
 
 _WITH_TOOLS = {"tools": _TOOLS}
 _ALL = {"formats": "all", **_WITH_TOOLS}
-_LENIENT = {"lenient": True}
 _PROGRESS = {"progress": True, **_WITH_TOOLS}
 _REPAIR = {"repair": True, **_WITH_TOOLS}
 _COERCE = {"coerce_arguments": True, **_WITH_TOOLS}
@@ -249,11 +248,11 @@ GROWING: tuple[Workload, ...] = (
     Workload("names before a token", 'clock(q="<|eot_id|>', options=_WITH_TOOLS),
     Workload("built-in tools before a token", 'brave_search.call(query="<|eot_id|>', options=_ALL),
     Workload("names before a header, a line each", "clock(<|start_header_id|>\n", options=_WITH_TOOLS),
-    # Lenient.
-    Workload("calls under other keys", '{"tool": "f", "args": {"a": 1}}\n', calls=1, options=_LENIENT),
+    # Other keys, misspelt tags.
+    Workload("calls under other keys", '{"tool": "clock", "args": {"a": 1}}\n', calls=1, options=_WITH_TOOLS),
     Workload("misspelled tags", '<function=clock{"a": 1}<function>\n', calls=1, options=_WITH_TOOLS),
     Workload("open misspelled tags", "<function(clock){", options=_WITH_TOOLS),
-    Workload("malformed calls, lenient", '{"tool": "f", "args": {oops}} ', options=_LENIENT),
+    Workload("malformed calls under other keys", '{"tool": "clock", "args": {oops}} ', options=_WITH_TOOLS),
     # Repairs, coercion.
     Workload("malformed calls, repaired", f"{_BROKEN}\n", calls=1, options=_REPAIR),
     Workload("malformed calls beyond repair", '{"name": "get_weather", "parameters": {oops}} ', options=_REPAIR),
