@@ -73,7 +73,7 @@ class Llama3ToolModel(BaseChatModel):
     """The model. What is set on it, such as its temperature, its cache or its callbacks, holds."""
     options: InstanceOf[ChatOptions] = ChatOptions()
     """How conversations are held, and the model's text is read. They can be given by name:
-    `Llama3ToolModel(llm, tool_role="tool", lenient=True)`."""
+    `Llama3ToolModel(llm, tool_role="tool", repair=True)`."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -90,7 +90,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     multiple: bool = False
     """With `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`."""
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
-    """How the model's text is read. The options can be given by name: `Llama3JsonToolOutputParser(lenient=True)`."""
+    """How the model's text is read. The options can be given by name: `Llama3JsonToolOutputParser(repair=True)`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 

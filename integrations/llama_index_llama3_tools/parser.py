@@ -71,7 +71,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         TypeError: `tools` is no list of tools, there is no such option, or it has the wrong type.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
         ValueError: an option has a value that it cannot have, `multiple` comes without `strict`, `strict` with
-            `formats`, `lenient` or `repair`, or `coerce_arguments` or `repair` without `tools`.
+            `formats` or `repair`, or `coerce_arguments` or `repair` without `tools`.
     """
 
     def __init__(  # noqa: PLR0913 (options, each by its name)

@@ -87,7 +87,7 @@ class Llama3CallReasoningStep(Showable, ActionReasoningStep):
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit all the same."""
     deviations: tuple[str, ...] = ()
-    """How the call differs from the documented forms, with `lenient`."""
+    """How the call differs from the documented forms."""
     repaired_from: str | None = None
     """The malformed text that the call was repaired from."""
 

@@ -335,7 +335,6 @@ OTHER_OPTIONS: dict[str, Any] = {
     "on_unknown_tool": "text",
     "formats": ("json",),
     "coerce_arguments": False,
-    "lenient": True,
     "repair": True,
     "split_reasoning": True,
     "starts_reasoning": True,

@@ -136,17 +136,17 @@ def parse_after_reasoning(
 def require_strict_reading(read: ReadOptions, *, strict: bool, multiple: bool) -> None:
     """Require options that go with each other, of a parser that may be one of the strict format.
 
-    >>> require_strict_reading(ReadOptions(lenient=True), strict=True, multiple=False)
+    >>> require_strict_reading(ReadOptions(repair=True), strict=True, multiple=False)
     Traceback (most recent call last):
-    ValueError: strict=True reads one form, as it is: it takes no formats, lenient or repair
+    ValueError: strict=True reads one form, as it is: it takes neither formats nor repair
 
     Raises:
         ValueError: they do not.
     """
     if multiple and not strict:
         raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
-    if strict and (read.formats or read.lenient or read.repair):
-        raise ValueError("strict=True reads one form, as it is: it takes no formats, lenient or repair")
+    if strict and (read.formats or read.repair):
+        raise ValueError("strict=True reads one form, as it is: it takes neither formats nor repair")
 
 
 def limits_of_reading(limits: Limits) -> Limits:

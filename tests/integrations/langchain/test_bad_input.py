@@ -247,11 +247,10 @@ class TestOptions:
             ({"max_retries": "1"}, TypeError, "max_retries must be a whole number, not '1'"),
             ({"max_retries": True}, TypeError, "max_retries must be a whole number, not True"),
             ({"id_factory": "call_1"}, TypeError, "id_factory is called without arguments for each id"),
-            ({"lenient": None}, TypeError, "lenient must be True or False, not None"),
             ({"split_reasoning": "x"}, TypeError, "split_reasoning must be True or False, not 'x'"),
             ({"starts_reasoning": 1}, TypeError, "starts_reasoning must be True or False, not 1"),
             ({"coerce_arguments": "often"}, TypeError, "coerce_arguments must be True or False, not 'often'"),
-            ({"repair": "no"}, TypeError, "repair must be True or False, not 'no'"),
+            ({"repair": None}, TypeError, "repair must be True or False, not None"),
             ({"on_invalid": "text"}, TypeError, "has no option 'on_invalid': an output parser takes it. "),
         ],
     )
@@ -270,7 +269,7 @@ class TestOptions:
         ("option", "message"),
         [
             ("temperature", "has no option 'temperature', only .*on_unknown_tool, .*id_factory$"),
-            ("leninet", r"has no option 'leninet', only .*; did you mean 'lenient'\?$"),
+            ("reapir", r"has no option 'reapir', only .*; did you mean 'repair'\?$"),
         ],
     )
     def test_one_that_there_is_not_is_named_with_those_that_there_are(self, option: str, message: str) -> None:

@@ -140,7 +140,7 @@ class TestConfiguration:
         assert len(Llama3JsonToolOutputParser().with_retry().invoke(CALL).tool_calls) == 1
 
     def test_copies(self) -> None:
-        parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}], on_invalid="raise", lenient=True)
+        parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}], on_invalid="raise", split_reasoning=True)
         assert parser.invoke(CALL).tool_calls == []
         unpickled = pickle.loads(pickle.dumps(parser))  # noqa: S301 (pickled in the same line)
         for other in (unpickled, copy.copy(parser), copy.deepcopy(parser), parser.model_copy()):
@@ -152,8 +152,8 @@ class TestConfiguration:
 
     def test_it_shows_what_differs_from_the_defaults(self) -> None:
         assert repr(Llama3JsonToolOutputParser()) == "Llama3JsonToolOutputParser()"
-        parser = Llama3JsonToolOutputParser(on_invalid="raise", lenient=True)
-        assert repr(parser) == "Llama3JsonToolOutputParser(on_invalid='raise', options=ReadOptions(lenient=True))"
+        parser = Llama3JsonToolOutputParser(on_invalid="raise", formats="json")
+        assert repr(parser) == "Llama3JsonToolOutputParser(on_invalid='raise', options=ReadOptions(formats=('json',)))"
 
 
 class TestSerialization:
@@ -167,7 +167,7 @@ class TestSerialization:
             {"tools": []},
             {"tools": [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]},
             {"on_invalid": "raise", "on_unknown_tool": "call", "name": "mine"},
-            {"formats": ["json", "pythonic"], "lenient": True, "split_reasoning": True, "starts_reasoning": True},
+            {"formats": ["json", "pythonic"], "split_reasoning": True, "starts_reasoning": True},
             {"limits": Limits(max_call_length=300, max_calls=2)},
         ],
     )

@@ -282,7 +282,7 @@ class TestAmongOthers:
     @pytest.mark.parametrize(
         ("options", "of_the_model", "is_told"),
         [
-            ({"tools_in": "system", "lenient": True}, {}, True),
+            ({"tools_in": "system", "repair": True}, {}, True),
             ({"formats": "json"}, {"formats": ["tool"]}, True),
             ({"coerce_arguments": False}, {}, True),
             ({"split_reasoning": True}, {"split_reasoning": True}, False),

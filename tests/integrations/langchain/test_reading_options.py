@@ -1,4 +1,4 @@
-"""What is read beside the forms that models are asked for: chosen forms, lenient ones, and repairs."""
+"""What is read beside the forms that models are asked for: chosen forms, other keys, and repairs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,8 @@ def wait(days: int) -> str:
     return f"waited {days!r}"
 
 
-LENIENT = '{"name": "get_weather", "args": {"city": "Paris"}}'
-BOOLS = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"]
-VARIANTS = [
-    LENIENT,
-    '{"tool": "get_weather", "tool_input": {"city": "Paris"}}',
-]
+OTHER_KEYS = '{"name": "get_weather", "args": {"city": "Paris"}}'
+BOOLS = ["coerce_arguments", "repair", "split_reasoning", "starts_reasoning"]
 BROKEN = """{"name": "get_weather", "parameters": {'city': 'Paris'}}"""
 CUT_OFF = """{"name": "get_weather", "parameters": {'city': 'Par"""
 
@@ -93,7 +89,7 @@ class TestWhatIsChecked:
         with pytest.raises(ValueError, match="repair needs the names of the tools: pass tools, too"):
             parser(tools=None, repair=True)
 
-    @pytest.mark.parametrize("option", [{"formats": "json"}, {"lenient": True}, {"repair": True}])
+    @pytest.mark.parametrize("option", [{"formats": "json"}, {"repair": True}])
     def test_the_strict_format_takes_no_other(self, option: dict[str, Any]) -> None:
         with pytest.raises(ValueError, match="strict=True reads one form"):
             parser(strict=True, **option)
@@ -156,7 +152,7 @@ class TestFormats:
     def test_a_cache_tells_models_apart_by_them(self) -> None:
         made = [
             model(),
-            *(model(**{name: True}) for name in ("lenient", "repair", "split_reasoning", "starts_reasoning")),
+            *(model(**{name: True}) for name in ("repair", "split_reasoning", "starts_reasoning")),
             model(formats="json"),
             model(formats="all"),
             model(limits=Limits(max_calls=2)),
@@ -218,47 +214,46 @@ class TestLimits:
             assert len(one.invoke(self.OUTPUT).tool_calls) == 1
 
 
-class TestLenient:
+class TestOtherKeys:
     def test_what_deviates_is_told(self) -> None:
-        for pieces in chunkings(f"Sure. {LENIENT} {PARIS}"):
-            message = parser(lenient=True).invoke("".join(pieces))
+        for pieces in chunkings(f"Sure. {OTHER_KEYS} {PARIS}"):
+            message = parser().invoke("".join(pieces))
             assert [made["args"] for made in message.tool_calls] == [{"city": "Paris"}, {"city": "Paris"}]
             [told] = message.response_metadata["coerced_arguments"]
             assert (told["id"], told["name"], told["changes"], told["problems"]) == ("call_0", "get_weather", [], [])
             assert [sentence for sentence in told["deviations"] if "args" in sentence]
             assert "repaired_from" not in told
             chunks = as_text_chunks(pieces)
-            summed_up = summed(streamed(parser(lenient=True), chunks))
-            assert fields(summed_up) == fields(parser(lenient=True).invoke(summed(chunks)))
+            summed_up = summed(streamed(parser(), chunks))
+            assert fields(summed_up) == fields(parser().invoke(summed(chunks)))
 
-    @pytest.mark.parametrize("output", VARIANTS)
-    def test_by_default_it_is_text(self, output: str) -> None:
-        assert parser().invoke(output).content == output
-        assert [made["args"] for made in parser(lenient=True).invoke(output).tool_calls] == [{"city": "Paris"}]
-        assert parser(lenient=True).invoke(PARIS).response_metadata == {}
+    def test_a_documented_call_has_nothing_to_tell(self) -> None:
+        assert parser().invoke(PARIS).response_metadata == {}
+
+    def test_of_tools_that_nobody_declared_they_are_text(self) -> None:
+        assert parser(tools=None).invoke(OTHER_KEYS).content == OTHER_KEYS
 
     def test_beside_what_is_made_to_fit(self) -> None:
         output = '{"name": "wait", "args": {"days": "3"}}'
-        message = parser(lenient=True, coerce_arguments=True).invoke(output)
+        message = parser(coerce_arguments=True).invoke(output)
         [told] = message.response_metadata["coerced_arguments"]
         assert (len(told["changes"]), len(told["deviations"]), message.tool_calls[0]["args"]) == (1, 1, {"days": 3})
 
     async def test_through_the_model_in_every_way_to_ask(self) -> None:
-        assert bound(LENIENT).invoke("Hi").tool_calls == []
-        expected = bound(LENIENT, lenient=True).invoke("Hi")
+        expected = bound(OTHER_KEYS).invoke("Hi")
         assert expected.tool_calls[0]["args"] == {"city": "Paris"}
         for message in (
-            await bound(LENIENT, lenient=True).ainvoke("Hi"),
-            summed(bound(LENIENT, lenient=True).stream("Hi")),
-            summed([chunk async for chunk in bound(LENIENT, lenient=True).astream("Hi")]),
+            await bound(OTHER_KEYS).ainvoke("Hi"),
+            summed(bound(OTHER_KEYS).stream("Hi")),
+            summed([chunk async for chunk in bound(OTHER_KEYS).astream("Hi")]),
         ):
             assert message.tool_calls == expected.tool_calls
             assert message.response_metadata == expected.response_metadata
 
     @in_every_way
     def test_in_agents(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
-        with serving(LENIENT, "It is sunny.") as server:
-            messages = run(agent_on(server, lenient=True))["messages"]
+        with serving(OTHER_KEYS, "It is sunny.") as server:
+            messages = run(agent_on(server))["messages"]
         assert shown(messages)[1:] == [("ai", [{"city": "Paris"}]), ("tool", "sunny in Paris"), ("ai", "It is sunny.")]
 
 

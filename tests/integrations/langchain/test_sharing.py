@@ -25,7 +25,6 @@ from sharing import OUTPUTS, THREADS, in_tasks, in_threads, pieces
 OPTIONS: dict[str, Any] = {
     "coerce_arguments": True,
     "formats": "all",
-    "lenient": True,
     "split_reasoning": True,
     "id_factory": lambda: "call_1",
 }

@@ -181,8 +181,8 @@ class TestWhatIsNot:
             Llama3JsonToolOutputParser(tools=given)
 
     def test_the_tools_need_no_name(self) -> None:
-        parser = Llama3JsonToolOutputParser([{"name": "now"}], lenient=True)
-        assert parser == Llama3JsonToolOutputParser(tools=[{"name": "now"}], lenient=True)
+        parser = Llama3JsonToolOutputParser([{"name": "now"}], repair=True)
+        assert parser == Llama3JsonToolOutputParser(tools=[{"name": "now"}], repair=True)
 
     @pytest.mark.parametrize("option", ["toolz", "coerce_argument", "strict_mode"])
     def test_an_option_that_does_not_exist(self, option: str) -> None:

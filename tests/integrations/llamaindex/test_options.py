@@ -1,4 +1,4 @@
-"""The options of reading as LlamaIndex takes them: which forms are read, how leniently, and what is told of it."""
+"""The options of reading as LlamaIndex takes them: which forms are read, and what is told of it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from llama_index_llama3_tools import (
     MalformedToolCallError,
 )
 
-LENIENT = '{"name": "get_weather", "args": {"city": "Paris"}}'
+OTHER_KEYS = '{"name": "get_weather", "args": {"city": "Paris"}}'
 BROKEN = "{'name': 'get_weather', 'parameters': {'city': 'Paris'}}"
-TOLD: dict[str, tuple[str, dict[str, Any]]] = {
-    "lenient": (LENIENT, {"deviations": ["the arguments stand under 'args'"]}),
-    "repair": (BROKEN, {"repaired_from": BROKEN}),
+TOLD: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
+    "other keys": ({}, OTHER_KEYS, {"deviations": ["the arguments stand under 'args'"]}),
+    "repair": ({"repair": True}, BROKEN, {"repaired_from": BROKEN}),
 }
 PARIS = {"city": "Paris"}
 MADE: dict[str, Callable[..., Any]] = {
@@ -46,11 +46,10 @@ def entry(message: Any) -> dict[str, Any]:  # noqa: ANN401 (a message)
     return {key: value for key, value in only.items() if key not in ("id", "name", "written", "changes", "problems")}
 
 
-@pytest.mark.parametrize("option", TOLD)
+@pytest.mark.parametrize(("options", "text", "expected"), TOLD.values(), ids=TOLD)
 class TestWhatIsReadOtherwise:
-    def test_a_parser_reads_it_and_tells(self, option: str) -> None:
-        text, expected = TOLD[option]
-        parser = Llama3JsonToolOutputParser(TOOLS, **{option: True})
+    def test_a_parser_reads_it_and_tells(self, options: dict[str, Any], text: str, expected: dict[str, Any]) -> None:
+        parser = Llama3JsonToolOutputParser(TOOLS, **options)
         for chunks in chunkings(f"Sure. {text}"):
             llm = ScriptedLLM(chunks=chunks)
             *_, last = parser.stream(llm.stream_chat([]))
@@ -59,48 +58,39 @@ class TestWhatIsReadOtherwise:
         assert entry(parser.parse(text).to_chat_message()) == expected
 
     @each_way
-    async def test_an_llm_reads_it_and_tells(self, option: str, way: str) -> None:
-        text, expected = TOLD[option]
+    async def test_an_llm_reads_it_and_tells(
+        self, options: dict[str, Any], text: str, expected: dict[str, Any], way: str
+    ) -> None:
         tool = FunctionTool.from_defaults(lambda city: city, name="get_weather", description="Tell the weather.")
-        with endpoint(text, text) as served:
-            [*_, last] = await asked(Llama3ToolLLM(served.llm(), **{option: True}), way, tool)
-            [*_, plain] = await asked(Llama3ToolLLM(served.llm(), max_retries=0), way, tool)
+        with endpoint(text) as served:
+            [*_, last] = await asked(Llama3ToolLLM(served.llm(), **options), way, tool)
         assert (kwargs(last.message), entry(last.message)) == ([PARIS], expected)
-        assert (plain.message.content, told(plain.message)) == (text, None)
 
-    def test_a_react_step_is_read_and_tells(self, option: str) -> None:
-        text, expected = TOLD[option]
-        step = Llama3ReActOutputParser(TOOLS, **{option: True}).parse(f"Thought: So.\n{text}")
+    def test_a_react_step_is_read_and_tells(self, options: dict[str, Any], text: str, expected: dict[str, Any]) -> None:
+        step = Llama3ReActOutputParser(TOOLS, **options).parse(f"Thought: So.\n{text}")
         assert step.get_content() == f"Thought: So.\n{WEATHER}"
         shown = step.model_dump(mode="json")
         assert {key: shown[key] for key in expected} == expected
         [other] = {"deviations", "repaired_from"} - set(expected)
         assert not shown[other]
 
-    @pytest.mark.parametrize("way", FUNCTION_AGENTS)
-    async def test_an_agent_runs_it(self, option: str, way: str) -> None:
-        with endpoint(TOLD[option][0], "Sunny.") as served:
-            assert await FUNCTION_AGENTS[way](Llama3ToolLLM(served.llm(), **{option: True})) == "Sunny."
-        assert [content for _, content in served.messages(1)[1:]] == [WEATHER, "Result of get_weather: Sun in Paris"]
 
-    def test_by_default_it_is_text_and_nothing_is_told(self, option: str) -> None:
-        text, _ = TOLD[option]
-        message = Llama3JsonToolOutputParser(TOOLS).parse(f"{text} {WEATHER}").to_chat_message()
-        assert (message.content, told(message)) == (text, None)
+@pytest.mark.parametrize(("options", "text"), [one[:2] for one in TOLD.values()], ids=TOLD)
+@pytest.mark.parametrize("way", FUNCTION_AGENTS)
+async def test_an_agent_runs_what_is_read_otherwise(options: dict[str, Any], text: str, way: str) -> None:
+    with endpoint(text, "Sunny.") as served:
+        assert await FUNCTION_AGENTS[way](Llama3ToolLLM(served.llm(), **options)) == "Sunny."
+    assert [content for _, content in served.messages(1)[1:]] == [WEATHER, "Result of get_weather: Sun in Paris"]
 
 
-def test_keys_that_no_manual_has_are_text_by_default() -> None:
-    text = '{"tool": "get_weather", "tool_input": {"city": "Paris"}}'
-    for options, calls in (({}, []), ({"lenient": True}, [PARIS])):
-        answer = Llama3ToolLLM(ScriptedLLM(chunks=[text]), **options).chat_with_tools(TOOLS, "Weather?")  # type: ignore[arg-type]
-        assert kwargs(answer.message) == calls
+def test_without_repair_what_is_malformed_is_text_and_nothing_is_told() -> None:
+    message = Llama3JsonToolOutputParser(TOOLS).parse(f"{BROKEN} {WEATHER}").to_chat_message()
+    assert (message.content, told(message)) == (BROKEN, None)
 
 
 def test_what_was_changed_and_what_was_repaired_is_told_at_once() -> None:
     days = {"type": "object", "properties": {"days": {"type": "integer"}}}
-    parser = Llama3JsonToolOutputParser(
-        [{"name": "wait", "parameters": days}], coerce_arguments=True, lenient=True, repair=True
-    )
+    parser = Llama3JsonToolOutputParser([{"name": "wait", "parameters": days}], coerce_arguments=True, repair=True)
     text = "{'name': 'wait', 'args': {'days': '3'}}"
     [shown] = told(parser.parse(text).to_chat_message())
     assert (json.loads(shown["written"]), shown["changes"][0]["after"]) == ({"days": "3"}, 3)
@@ -261,7 +251,7 @@ class TestChecks:
     @made
     @pytest.mark.parametrize("given", [1, 0, "yes", None])
     def test_what_is_true_or_false_is_nothing_else(self, make: Callable[..., Any], given: object) -> None:
-        options = ["coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning"]
+        options = ["coerce_arguments", "repair", "split_reasoning", "starts_reasoning"]
         for option in [*options, *(["strict", "multiple"] if make is MADE["parser"] else [])]:
             with pytest.raises(TypeError, match=f"^{option} must be True or False, not {given!r}$"):
                 make(**{option: given})
@@ -274,7 +264,6 @@ class TestChecks:
     def test_an_llm_with_options_can_be_stored_and_loaded(self) -> None:
         options: dict[str, Any] = {
             "formats": ["tool_call"],
-            "lenient": True,
             "repair": True,
             "split_reasoning": True,
             "starts_reasoning": True,

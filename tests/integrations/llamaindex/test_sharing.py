@@ -25,7 +25,7 @@ from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.messages import calls_of
 from sharing import OUTPUTS, THREADS, in_tasks, in_threads, pieces
 
-OPTIONS: dict[str, Any] = {"coerce_arguments": True, "formats": "all", "lenient": True, "split_reasoning": True}
+OPTIONS: dict[str, Any] = {"coerce_arguments": True, "formats": "all", "split_reasoning": True}
 
 
 class EchoLLM(CustomLLM):

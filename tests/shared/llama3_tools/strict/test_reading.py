@@ -83,12 +83,12 @@ def test_an_unknown_tool_may_be_called_if_that_is_asked_for():
         pytest.param({}, False, True, "multiple=True says how calls stand in the strict format: it takes strict=True"),
         *(
             pytest.param(
-                option, True, True, "strict=True reads one form, as it is: it takes no formats, lenient or repair"
+                option, True, True, "strict=True reads one form, as it is: it takes neither formats nor repair"
             )
-            for option in ({"formats": ("json",)}, {"lenient": True}, {"repair": True})
+            for option in ({"formats": ("json",)}, {"repair": True})
         ),
     ],
-    ids=["multiple alone", "formats", "lenient", "repair"],
+    ids=["multiple alone", "formats", "repair"],
 )
 def test_options_that_contradict_each_other_are_refused(
     options: dict[str, Any], message: str, *, strict: bool, multiple: bool
@@ -99,4 +99,4 @@ def test_options_that_contradict_each_other_are_refused(
 
 @pytest.mark.parametrize(("strict", "multiple"), [(False, False), (True, False), (True, True)])
 def test_options_that_go_together_are_taken(*, strict: bool, multiple: bool):
-    require_strict_reading(ReadOptions(lenient=not strict), strict=strict, multiple=multiple)
+    require_strict_reading(ReadOptions(repair=not strict), strict=strict, multiple=multiple)
