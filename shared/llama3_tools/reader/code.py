@@ -1,0 +1,47 @@
+"""Code after `<|python_tag|>`: a call of `code_interpreter`, if that is declared."""
+
+from __future__ import annotations
+
+import re
+from json import dumps
+
+from llama3_tools.literals.python_scalars import is_unicode
+from llama3_tools.reader.json_calls import WrittenCall
+from llama3_tools.tools.declared import Tool
+
+__all__ = ["CODE_INTERPRETER", "code_call"]
+
+CODE_INTERPRETER = "code_interpreter"
+
+_PARAMETER = "code"
+_WORD = re.compile(r"\w").search
+_FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
+
+
+def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[WrittenCall, int, int] | None:
+    r"""Return the call of some code, where the code begins in it, and its length; `None` if it is none.
+
+    >>> call, start, length = code_call("\nprint(4)\n", None, is_fenced=False)
+    >>> call.arguments, start, length
+    ({'code': 'print(4)'}, 1, 8)
+
+    Args:
+        text: what stands between the tag and the next token.
+        tool: the tool, if it is declared. The code goes to its parameter `code`, or else to the first that it requires,
+            or that it has.
+        is_fenced: whether a fence was opened before it.
+    """
+    closed = _FENCE_END.search(text) if is_fenced else None
+    code = text[: closed.start()] if closed else text
+    at = len(code) - len(code.lstrip("\r\n"))
+    if not at:
+        at = len(code) - len(code.lstrip())
+    code = code[at:].rstrip()
+    if not _WORD(code) or not is_unicode(code):
+        return None
+    schema = tool.parameters if tool else {}
+    parameters = list(schema.get("properties") or ())
+    required = [name for name in schema.get("required") or () if name in parameters]
+    name = _PARAMETER if _PARAMETER in parameters or not parameters else [*required, *parameters][0]
+    arguments = {name: code}
+    return WrittenCall(CODE_INTERPRETER, arguments, dumps(arguments, ensure_ascii=False)), at, len(code)

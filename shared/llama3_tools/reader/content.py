@@ -1,0 +1,307 @@
+"""What becomes of text, markup and calls: the content, the reasoning, and the events that carry them (principle 2).
+
+What touches a call goes with it. So white space, markup and delimiters are held until it is known what follows, and so
+are calls that wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
+
+from llama3_tools.reader.markup import match_closing_markup, match_tokens_at_start, search_tokens_at_end
+from llama3_tools.text.growing_text import GrowingText
+from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
+
+__all__ = ["Content", "Trace", "Waiting"]
+
+_MANY = 256
+_TAIL = 256
+_BETWEEN_THOUGHTS = "\n\n"
+_OPENERS = {"]": "[", "}": "{", ")": "(", ">": "<"}
+
+
+class _Place(Enum):
+    """What came last, held pieces aside."""
+
+    START = "nothing yet"
+    TEXT = "text"
+    CALL = "a call"
+    THOUGHT = "reasoning that was split off"
+
+
+# As names of their own: a member of an enum takes ten times as long to look up.
+_START, _TEXT, _CALL, _THOUGHT = _Place
+
+
+class Trace(NamedTuple):
+    """Where the pieces of an output stand that stayed, for those who show it to a person."""
+
+    kept: list[tuple[int, int]]
+    """What is content or reasoning."""
+    quoted: list[tuple[int, int]]
+    """The regions of quotation."""
+
+
+class Opening(str):
+    """Markup that opens something: after a call, it and what comes after it stay, unless a call follows."""
+
+    __slots__ = ()
+
+
+class Waiting:
+    """A call that is complete, and waits for what follows (principle 5)."""
+
+    __slots__ = ("call", "is_sure", "raw")
+
+    def __init__(self, call: ToolCall, raw: str, *, is_sure: bool) -> None:
+        self.call = call
+        self.raw = raw
+        """What was written, which is text if it turns out to be no call."""
+        self.is_sure = is_sure
+        """Whether only the end of its wrapper is waited for."""
+
+
+class Content:
+    """The content of one model turn, as it grows.
+
+    >>> content = Content()
+    >>> content.text("Hello ", 6); content.gap("<b>"); content.text("you ", 13); content.end(13); content.take_events()
+    [TextDelta(text='Hello <b>you ')]
+    """
+
+    __slots__ = ("_fresh", "_has_text", "_held", "_is_cut", "_pieces", "_place", "_tail", "_thoughts", "calls", "trace", "waiting")
+
+    def __init__(self, *, is_kept: bool = True) -> None:
+        self.calls: list[ToolCall] = []
+        self.waiting: list[Waiting] = []
+        """The calls that wait; each stands among what is held, too."""
+        self.trace: Trace | None = None
+        self._fresh: list[str | ToolCall | ReasoningDelta] = []
+        """What has become certain since the last events."""
+        self._held: list[str | Waiting] = []
+        """White space, markup, delimiters and calls, which what follows decides on."""
+        self._pieces = GrowingText() if is_kept else None
+        """The text of the events so far, if it is kept."""
+        self._thoughts: _Thoughts | None = None
+        self._place = _START
+        self._has_text = False
+        self._is_cut = False
+        """Whether something was taken out: a call, an envelope, or reasoning."""
+        self._tail = ""
+        """The end of the text."""
+
+    @property
+    def is_after_call(self) -> bool:
+        """Whether nothing but what is held came since the last call that was made or waits."""
+        return self._place is _CALL or bool(self.waiting)
+
+    @property
+    def is_after_text(self) -> bool:
+        """Whether nothing but what is held came since the last text."""
+        return self._place is _TEXT and not self.waiting
+
+    def text(self, piece: str, end: int) -> None:
+        """Take text, which is not empty: what is held before it is text, too, but for what goes with a call.
+
+        Args:
+            piece: the text.
+            end: the offset after it.
+        """
+        if self._held or self._place is not _TEXT:
+            piece = self._with_held(piece)
+        body = piece.rstrip()
+        if len(body) < len(piece):
+            self._held.append(piece[len(body) :])
+        if body:
+            self._emit(body, end - len(piece) + len(body))
+
+    def gap(self, piece: str) -> None:
+        """Hold white space, markup or delimiters."""
+        held = self._held
+        held.append(piece)
+        if len(held) % _MANY == 0 and not self.waiting:  # each costs more than its text
+            held[:] = ["".join(held)]  # type: ignore[arg-type]  # none of them waits
+
+    def wait(self, waiting: Waiting) -> None:
+        """Hold a call."""
+        self._held.append(waiting)
+        self.waiting.append(waiting)
+
+    def settle(self, stays_text: Callable[[Waiting], bool] | None = None) -> None:
+        """Make the calls that wait, but those that stay text."""
+        held, self._held, self.waiting = self._held, [], []
+        for part in held:
+            if type(part) is not Waiting:
+                self._held.append(part)
+            elif stays_text is None or not stays_text(part):
+                self.call(part.call)
+            else:
+                self.text(part.raw, part.call.span[1])
+
+    def call(self, call: ToolCall) -> None:
+        """Take a call. What is held before it goes."""
+        self._held = []
+        self._place, self._is_cut = _CALL, True
+        self.calls.append(call)
+        self._fresh.append(call)
+
+    def envelope(self) -> None:
+        """Take something out that may hold no call."""
+        self._held = []
+        self._place, self._is_cut = _CALL, True
+
+    def message(self, text: str) -> None:
+        """Take the message of an envelope: a segment of its own."""
+        text = text.strip()
+        if text:
+            self._fresh.append(f" {text}" if self._has_text else text)
+            self._has_text = True
+
+    def may_close(self, bracket: str) -> bool:
+        """Return whether a closing bracket after a call closes nothing in the text before, and so goes with the call."""
+        opener = _OPENERS[bracket]
+        return self._tail.count(opener) <= self._tail.count(bracket)
+
+    def begin_thought(self) -> None:
+        """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
+        self._is_cut = True
+        self._thoughts = self._thoughts or _Thoughts(is_kept=self._pieces is not None)
+        self._thoughts.begin()
+        if self._held and "".join(self._held).strip():  # type: ignore[arg-type]  # no call waits here
+            self.text("", 0)
+        self._held, self._place = [], _THOUGHT
+
+    def thought(self, piece: str, end: int) -> None:
+        """Take the next piece of a thought."""
+        assert self._thoughts is not None  # noqa: S101  # one has begun
+        fresh = self._thoughts.add(piece)
+        if fresh:
+            self._fresh.append(ReasoningDelta(fresh))
+        if self.trace is not None and (body := piece.strip()):
+            start = end - len(piece.lstrip())
+            self.trace.kept.append((start, start + len(body)))
+
+    def end(self, end: int) -> None:
+        """Take the end of the output: protocol tokens go, and after a call, white space and what closes."""
+        if not self._held:
+            return
+        held = "".join(self._held)  # type: ignore[arg-type]  # no call waits at the end
+        rest = held
+        if self._place is _CALL or self._place is _THOUGHT:
+            self._held.append("\n")
+            rest = self._with_held("").rstrip()
+        elif self._place is _START:
+            rest = rest[match_tokens_at_start(rest).end() :]  # type: ignore[union-attr]  # it takes nothing, too
+        tokens = search_tokens_at_end(rest)
+        if tokens is not None:
+            rest = rest[: tokens.start()]
+        if self._is_cut:
+            rest = rest.rstrip()
+        self._held = []
+        if rest:
+            self._emit(rest, end - len(held) + held.rfind(rest.lstrip()) + len(rest.lstrip()))
+
+    def take_events(self) -> list[Event]:
+        """Return the events since the last time, neighbouring text in one delta."""
+        fresh = self._fresh
+        if not fresh:
+            return []
+        self._fresh = []
+        events: list[Event] = []
+        texts: list[str] = []
+        for one in fresh:
+            if type(one) is str:
+                texts.append(one)
+                continue
+            if texts:
+                events.append(self._delta(texts))
+                texts = []
+            events.append(ToolCallReady(one) if type(one) is ToolCall else one)  # type: ignore[arg-type]
+        if texts:
+            events.append(self._delta(texts))
+        return events
+
+    def whole(self) -> str | None:
+        """Return the content at the end; `None` if there is none, or it was not kept."""
+        if self._pieces is None:
+            return None
+        fresh = [one for one in self._fresh if type(one) is str]
+        text = "".join([self._pieces.joined(), *fresh]) if self._pieces else "".join(fresh)
+        return (text.lstrip() or None) if self._is_cut else text
+
+    @property
+    def reasoning(self) -> str | None:
+        """The reasoning so far, or `None` if there is none."""
+        return self._thoughts.text if self._thoughts else None
+
+    def _with_held(self, piece: str) -> str:
+        """Return text with what is held before it, without what goes with the call before, or at the start."""
+        held, self._held = self._held, []
+        place, self._place = self._place, _TEXT
+        if place is _CALL:
+            opens = next((index for index, part in enumerate(held) if type(part) is Opening), len(held))
+            touching = "".join(held[:opens])  # type: ignore[arg-type]
+            end = match_closing_markup(touching).end()  # type: ignore[union-attr]  # it takes nothing, too
+            whole = "".join([touching[end:], *held[opens:], piece]).lstrip()  # type: ignore[list-item]
+        else:
+            whole = "".join(held)  # type: ignore[arg-type]  # calls that wait are settled before
+            if place is _START:
+                whole = whole[match_tokens_at_start(whole).end() :]  # type: ignore[union-attr]  # it takes nothing, too
+            whole += piece
+            if place is _THOUGHT:
+                whole = whole.lstrip()
+        if place is not _TEXT and not whole:
+            self._place = place
+        return f" {whole}" if whole and self._has_text and place in (_CALL, _THOUGHT) else whole
+
+    def _emit(self, text: str, end: int) -> None:
+        self._has_text = True
+        self._fresh.append(text)
+        self._tail = text[-_TAIL:] if len(text) >= _TAIL else (self._tail + text)[-_TAIL:]
+        if self.trace is not None:
+            self.trace.kept.append((end - len(text.lstrip(" ") if self._is_cut else text), end))
+
+    def _delta(self, texts: list[str]) -> TextDelta:
+        text = texts[0] if len(texts) == 1 else "".join(texts)
+        if self._pieces is not None:
+            self._pieces.add(text)
+        return TextDelta(text)
+
+
+class _Thoughts:
+    """The reasoning of one turn: each thought without the white space at its ends, a blank line between two."""
+
+    __slots__ = ("_has_text", "_pieces", "_tail")
+
+    def __init__(self, *, is_kept: bool) -> None:
+        self._pieces = GrowingText() if is_kept else None
+        self._has_text = False
+        self._tail: list[str] | None = None
+        """White space since the last text of this thought; `None` before any."""
+
+    def begin(self) -> None:
+        self._tail = None
+
+    def add(self, piece: str) -> str:
+        """Take the next piece of a thought, and return what is certain now: white space waits for what follows."""
+        body = piece.rstrip()
+        if not body:
+            if self._tail is not None:
+                self._tail.append(piece)
+            return ""
+        if self._tail is None:
+            before, written = [_BETWEEN_THOUGHTS] if self._has_text else [], body.lstrip()
+        else:
+            before, written = self._tail, body
+        fresh = "".join((*before, written))
+        self._tail = [piece[len(body) :]]
+        self._has_text = True
+        if self._pieces is not None:
+            self._pieces.add(fresh)
+        return fresh
+
+    @property
+    def text(self) -> str | None:
+        return (self._pieces.joined() or None) if self._pieces else None

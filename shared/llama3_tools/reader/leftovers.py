@@ -1,0 +1,64 @@
+"""Odd forms that name a declared tool, in text that is left: they are reported, as nothing is silent (principle 7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from llama3_tools.limits import LONGEST_NAME
+from llama3_tools.reader.markup import METHOD, WORD_NAME
+
+__all__ = ["LOOK_BEHIND", "Leftover", "leftovers"]
+
+LOOK_BEHIND = LONGEST_NAME + 32
+"""How much of the text before it may belong to what is found."""
+
+_SIGN = re.compile(r"[({\[}=:<]").search
+# Each form has one end, whatever is cut: so a stream finds what one shot finds.
+_LEFT = re.compile(
+    rf"<[|\w]{{0,16}}(?:tool|func|call)[|\w]{{0,16}}>\s{{0,4}}({WORD_NAME})\s{{0,4}}<"  # <tool_call>NAME</tool_call>
+    rf"|(?<![\w.:/-])({WORD_NAME})(?:"
+    r"[\"'`:=,>\s\\]{0,8}[({\[]"
+    r"|[\"']\s{0,4}[}]"  # {'arguments': …, 'name': 'NAME'}
+    r"|[,\s]\s{0,4}\w{1,64}="  # NAME key=…
+    r"|[\"'],\s{0,4}[\"']?\w{1,64}[\"']?\s{0,4}:)"  # {'name': 'NAME', 'key': …
+)
+
+
+class Leftover(NamedTuple):
+    """The name of a declared tool, with what could be its arguments after it."""
+
+    name: str
+    start: int
+    end: int
+    is_mention: bool
+    """Whether it is no more than `NAME(`, as prose has it."""
+
+
+def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str]) -> Iterator[Leftover]:
+    """Yield the odd forms that end in a piece of text.
+
+    >>> list(leftovers("['now', {", 0, 0, 9, {"now"}))
+    [Leftover(name='now', start=2, end=9, is_mention=False)]
+
+    Args:
+        text: the text, with what stands before the piece.
+        begin: the index from which on that is text, too.
+        start: the index of the piece.
+        end: the index after it.
+        names: the declared tools.
+    """
+    if _SIGN(text, start, end) is None:
+        return
+    for match in _LEFT.finditer(text, max(start - LOOK_BEHIND, begin), end):
+        if match.end() <= start:
+            continue
+        written = match[1] or match[2]
+        name = written.rstrip(":.-/")
+        for one in (name, name.removesuffix(METHOD), name.rpartition(".")[2]):
+            if one in names:
+                is_mention = match[0] == f"{written}("
+                begins = match.start(1) if match[1] else match.start(2)
+                yield Leftover(one, begins, match.end(), is_mention)
+                break

@@ -1,0 +1,360 @@
+"""The machine: its states, and what it does with what begins in each.
+
+A chunk is appended to the window. Then the step of the state that the turn is in reads on, and may leave it in another
+state, until more text is needed:
+
+- TEXT searches for what may begin something: a line on which a tool is named, a brace, markup.
+- GAP takes all that may stand before, between and after calls in one match, and looks at what follows: an object or the
+  name of a tool begins a candidate; anything else is text, and so is then what was held.
+- REGION searches quotation for its end, and for candidates, which are reported.
+- The others read a candidate: `candidates` has them.
+
+What is undecided is in one place each: markup and calls that wait in `content`, the open candidate in `candidate`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from llama3_tools.literals.refusal import Refusal
+from llama3_tools.reader.candidates import BROKEN_OFF, Candidates
+from llama3_tools.reader.json_calls import WrittenCall
+from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS, OTHER_TURN, region_of_tag, search_markup_for_calls
+from llama3_tools.reader.quotation import IN_RESULT, IN_THOUGHTS
+from llama3_tools.reader.turn import ARGUMENTS, CODE, GAP, MENDING, OBJECT, REGION, TEXT, Candidate, Head, State
+from llama3_tools.values import Extraction, RejectionReason
+
+__all__ = ["Machine"]
+
+_LETS_CALL_STAND = re.compile(r"(?:[\[\]`~*]|[|｜]>|>>>|functools)\s*\Z").search
+_LOOK_BEHIND, _MOST_INDENT = 64, 3
+_XML = re.compile(r"\s*<[A-Za-z]").match
+
+
+class Machine(Candidates):
+    """One turn. Each step says whether to go on (`True`), or to wait for text; `stream` has what is public."""
+
+    __slots__ = ()
+
+    def run(self) -> None:
+        """Read on until more text is needed."""
+        steps = _STEPS
+        while steps[self.state](self):
+            pass
+
+    def finish(self) -> Extraction:
+        """Take the end of the output."""
+        self.ended, self.grammar = True, self.grammars[1]
+        self.run()
+        content = self.content
+        if content.waiting:
+            self.settle((lambda _: BROKEN_OFF) if self.is_aborted else None)
+        content.end(self.base + len(self.text))
+        if self.region is not None and content.trace is not None:
+            content.trace.quoted[-1] = content.trace.quoted[-1][0], self.base + len(self.text)
+        if not content.calls and not self.has_words:
+            self.rejections.mean_quoted()
+        return Extraction(content.whole(), tuple(content.calls), self.rejections.in_order(), content.reasoning)
+
+    def hold_no_more_than_a_call(self) -> None:
+        """Make the calls that wait, if they hold back more than a call may have."""
+        first = self.content.waiting[0].call.span[0]
+        if self.base + len(self.text) - first > self.limits.max_call_length:
+            self.confirm()
+            self.settle()
+
+    def _text(self) -> bool:
+        """Search text for what may begin something."""
+        text = self.text
+        found = self.grammar.first(text, self.searched if self.searched > self.pos else self.pos)
+        end = len(text) if found is None else found.start()
+        if end > self.pos:
+            self.put(end)
+        if found is None:
+            return False
+        if end + 1 == len(text) and not self.ended:
+            return False
+        if text[end] == "{":
+            return self.begin_object(end)
+        self.state = GAP
+        return True
+
+    def _gap(self) -> bool:
+        """Take what may stand between calls, and see what follows."""
+        text, pos = self.text, self.pos
+        grammar = self.grammar
+        is_after_text = self.content.is_after_text and not (self.markup or self.in_list)
+        run = (grammar.run_after_text if is_after_text else grammar.run)(text, pos)
+        end = run.end()  # type: ignore[union-attr]  # it takes nothing, too
+        if end > pos:
+            self._take_run(run, text[pos:end])  # type: ignore[arg-type]
+            self.pos = end
+        char = text[end : end + 1]
+        if not char:
+            return False
+        if char == "{" and self.reads_json:
+            if end + 1 == len(text) and not self.ended:
+                return False
+            is_object = end + 1 < len(text) and text[end + 1] in OBJECT_BEGINS
+            return self.begin_object(end) if is_object else self._text_follows()
+        if end > pos:
+            return True  # a run is bounded: there may be more of it
+        if char in "]})>" and self.content.is_after_call:
+            if char == "]" and self.in_list:
+                return self._end_list()
+            if self._is_surplus(char):
+                self.markup += char
+                self.gap(char)
+                return True
+        match = grammar.others[char](text, end) if char in grammar.others else None
+        if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
+            match = grammar.name(text, end)
+        if match is None:
+            return self._text_follows()
+        return _TAKE[match.lastgroup](self, match)  # type: ignore[index]
+
+    def _take_run(self, run: re.Match[str], piece: str) -> None:
+        """Hold a run of white space, delimiters and markup."""
+        content = self.content
+        opened, closed = run["open"], run["close"]
+        if content.waiting and not self.in_list:
+            self._confirm_by(piece, is_closed=closed is not None)
+        if not piece.isspace():
+            self._note_quotation(self.pos + len(piece) - len(piece.lstrip()))
+            self.markup += piece
+        if closed is not None:
+            self.opened = ""
+        if opened is not None and (closed is None or run.start("open") > run.start("close")):
+            self.opened = opened
+        content.gap(piece)
+
+    def _confirm_by(self, piece: str, *, is_closed: bool) -> None:
+        """Deal with calls that wait, if more than a comma follows them: the end of the line, a delimiter, markup."""
+        if piece.strip(" \t,"):
+            self.confirm()
+            if is_closed or not (self.opened or self.fence):
+                self.settle()
+
+    def _text_follows(self) -> bool:
+        """Turn to text: what is held is text, too, and calls that wait are dealt with."""
+        is_listing = self.settle_before_text()
+        self.in_list, self.opened = False, ""
+        if self.markup and self._is_code_due():
+            return self._begin_code()
+        if is_listing or self.fence_is_fresh:
+            return self._quote_fence()
+        self.markup = ""
+        self.state, self.searched = TEXT, self.pos + 1
+        return True
+
+    def _end_list(self) -> bool:
+        """Take the end of a list of pythonic calls."""
+        match = LIST_END[self.ended](self.text, self.pos)
+        if match is not None and match.lastgroup == "more":
+            return False
+        self.in_list = False
+        if match is None:
+            refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code")
+            self.settle(lambda one: refusal if one.call.format == "pythonic" else None)
+            return self._text_follows()
+        self.confirm()
+        if not (self.opened or self.fence):
+            self.settle()
+        self.markup += "]"
+        self.gap("]")
+        return True
+
+    def _is_surplus(self, char: str) -> bool:
+        """Return whether a bracket after a call closes nothing, and so goes with the call."""
+        if self.fence_is_fresh or not self.content.may_close(char):
+            return False
+        return char != ">" or self.text[self.pos - 1 : self.pos] in tuple(">})]")
+
+    def _in_region(self) -> bool:
+        """Search quotation for what closes it, and for candidates."""
+        region = self.region
+        assert region is not None  # noqa: S101  # the state says so
+        found = region.search[self.ended](self.text, self.pos)
+        at = len(self.text) if found is None else found.start()
+        if at > self.pos:
+            self.put(at)
+        if found is None or found.lastgroup == "more":
+            return False
+        if found.lastgroup == "object":
+            return self.begin_object(at)
+        return self.end_region(found.end())
+
+    def _need_more(self, _: re.Match[str]) -> bool:
+        return False
+
+    def _take_function(self, match: re.Match[str]) -> bool:
+        """Take a tag that names its tool: what follows is its arguments."""
+        at, end = match.span()
+        text, name, inside = self.text, match["tool"], match["inside"]
+        declared = self.rules.declared
+        if name not in declared and name.rstrip(":.-/") in declared:
+            name = name.rstrip(":.-/")
+        is_correct = match[0] in (f"<function={name}>", f'<function name="{name}">')
+        self._note_quotation(at)
+        if inside == "{" and (is_correct or name in declared):
+            brace = text.index("{", end)
+            deviations = () if is_correct else (f"the tag is written {match[0].replace(name, 'NAME')}{{…}}",)
+            head = Head(name, "function", self.base + at, deviations)
+            self.markup += match[0]
+            self.pos = brace
+            return self.begin_object(brace, head)
+        if inside == "</function>" and is_correct and name in declared and not declared[name].requires_arguments:
+            self.pos = text.index(inside, end)
+            candidate = Candidate(self.base + at, self.base + at, "function", None)
+            candidate.quoted = self.quoted
+            return self._decide(candidate, WrittenCall(name, {}, "{}"), text[at : self.pos])
+        is_quoted = self.quoted is not None
+        if name in declared and self.quoted is None:
+            refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
+            self.rejections.add(self.base + at, self.base + end, refusal, is_meant=True)
+            self.left_from = self.base + end
+            self.fence_is_fresh = False
+        self._as_text(end)
+        if inside == "<" and name in declared and not is_quoted and _XML(text, end):
+            self.begin_region(region_of_tag("function", "in a tag with arguments in XML"))
+        return True
+
+    def _take_fence(self, match: re.Match[str]) -> bool:
+        """Take a fence: it opens, or closes."""
+        ticks, rest = match["ticks"], match["info"] + match["rest"].strip()
+        if self.fence:
+            if rest or not ticks.startswith(self.fence):
+                return self._as_text(match.end())
+            is_empty, self.fence, self.fence_is_fresh = self.fence_is_fresh, "", False
+            if is_empty:
+                return self._as_text(match.end())
+            self.confirm()
+            self.settle()
+            self.markup += match[0]
+            self.gap(match[0])
+            return True
+        self.line.read(self.text, self.base, match.start())
+        after_markup = self.content.is_after_call or bool(self.markup)
+        self._note_quotation(match.start())
+        if not (self.line.is_blank or after_markup) or self.quoted is not None:
+            return self._as_text(match.end("ticks"))
+        self.confirm()
+        self.settle()
+        self.fence, self.fence_is_fresh = ticks, True
+        self.markup += match[0]
+        self.gap(match[0], opens=True)
+        return True
+
+    def _take_turn(self, match: re.Match[str]) -> bool:
+        """Take the header of another's turn."""
+        self.confirm()
+        self.settle()
+        self.gap(match[0])
+        return self.begin_region(OTHER_TURN)
+
+    def _take_thought(self, match: re.Match[str]) -> bool:
+        """Take the beginning of reasoning."""
+        self.confirm()
+        self.settle()
+        if self.why_quoted(match.start()) is not None:
+            return self._as_text(match.end())
+        is_split = self.options.split_reasoning
+        if is_split:
+            self.pos = match.end()
+        else:
+            self._as_text(match.end())
+        return self.begin_region(region_of_tag(match["thinks"], IN_THOUGHTS), is_split=is_split)
+
+    def _take_response(self, match: re.Match[str]) -> bool:
+        """Take the beginning of a tool's result."""
+        self.confirm()
+        self.settle()
+        is_quoted = self.why_quoted(match.start()) is not None
+        self._as_text(match.end())
+        return is_quoted or self.begin_region(region_of_tag(match["answers"], IN_RESULT))
+
+    def _take_call(self, match: re.Match[str]) -> bool:
+        """Take the name and the parenthesis of a pythonic call."""
+        name = match["name"]
+        if self.markup.rstrip().endswith("["):
+            self.in_list = True
+        is_known = self.tool_of(name) is not None or self.in_list or self._is_for_calls()
+        if not is_known or not self._may_stand():
+            return self._text_follows()
+        return self.begin_call(match.start(), match.end() - 1, name)
+
+    def _take_head(self, match: re.Match[str]) -> bool:
+        """Take the name of a declared tool, after which the object of its arguments stands."""
+        name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(":.-/")
+        if self.names is None or name not in self.names or not self._may_stand():
+            return self._text_follows()
+        self._note_quotation(match.start())
+        self.markup += match[0]
+        self.pos = match.end()
+        head = Head(name, "name", self.base + match.start(), ("the name stands before the arguments",))
+        return self.begin_object(self.pos, head)
+
+    def _take_name(self, match: re.Match[str]) -> bool:
+        """Wait for the rest of a name, if a declared one begins so."""
+        begun = match["begun"].rstrip(":.-/") or match["begun"]
+        may_begin = self.in_list or self._is_for_calls() or self.rules.may_begin_name(begun)
+        return not may_begin and self._text_follows()
+
+    def _is_for_calls(self) -> bool:
+        """Return whether there is markup here whose only use is calls."""
+        return search_markup_for_calls(self.markup) is not None
+
+    def _may_stand(self) -> bool:
+        """Return whether a pythonic call may stand here: where a line begins, or after some markup or another call."""
+        if self.is_broken:
+            return False
+        if self.content.is_after_call or self.in_list or self._is_for_calls() or _LETS_CALL_STAND(self.markup):
+            return True
+        before = self.text[max(self.pos - _LOOK_BEHIND, 0) : self.pos]
+        line = before[before.rfind("\n") + 1 :]
+        begins_line = len(line) < len(before) or self.base + self.pos == len(before)
+        return begins_line and len(line) <= _MOST_INDENT and not line.strip(" ")
+
+    def _note_quotation(self, at: int) -> None:
+        """Decide whether the markup that begins at an index is quoted, unless some stands before it."""
+        if not self.markup:
+            self.quoted = None if self.content.is_after_call else self.why_quoted(at)
+
+    def _as_text(self, end: int) -> bool:
+        """Take what looked like something as text."""
+        is_listing = self.settle_before_text()
+        self.in_list, self.opened, self.markup = False, "", ""
+        self.put(end)
+        self.state, self.searched = TEXT, end
+        if is_listing or self.fence_is_fresh:
+            return self._quote_fence()
+        return True
+
+
+_TAKE: dict[str, Callable[[Machine, re.Match[str]], bool]] = {
+    "function": Machine._take_function,
+    "thought": Machine._take_thought,
+    "response": Machine._take_response,
+    "turn": Machine._take_turn,
+    "fence": Machine._take_fence,
+    "call": Machine._take_call,
+    "head": Machine._take_head,
+    "bracketed": Machine._take_head,
+    "begins": Machine._take_name,
+    **dict.fromkeys(
+        ("more", "more_header", "more_im", "more_tag", "more_function", "more_arrows"), Machine._need_more
+    ),
+}
+"""What the machine does with what begins, by the last group of the pattern that matched."""
+
+_STEPS: dict[State, Callable[[Machine], bool]] = {
+    TEXT: Machine._text,
+    GAP: Machine._gap,
+    REGION: Machine._in_region,
+    OBJECT: Machine._object,
+    ARGUMENTS: Machine._arguments,
+    MENDING: Machine._mending,
+    CODE: Machine._code,
+}
+"""What each state does."""

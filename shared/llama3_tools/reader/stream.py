@@ -1,0 +1,154 @@
+"""A stream: one turn that is fed in chunks. One-shot extraction is the same, given the whole output."""
+
+from __future__ import annotations
+
+from llama3_tools.errors import StreamStateError, require_bool, require_str
+from llama3_tools.reader.content import Trace
+from llama3_tools.reader.machine import Machine
+from llama3_tools.reader.progress import Progress
+from llama3_tools.values import Event, Extraction
+
+__all__ = ["ExtractionStream"]
+
+
+class ExtractionStream:
+    """Takes the output of one model turn in chunks, and hands out text and calls as soon as they are certain.
+
+    Made by `Extractor.stream()`. However an output is cut into chunks, text and calls are the same. Progress events
+    depend on the chunks.
+
+    >>> from llama3_tools import Extractor
+    >>> stream = Extractor().stream()
+    >>> stream.feed('Let me check. {"name": "get_weather", "param')
+    [TextDelta(text='Let me check.')]
+    >>> stream.feed('eters": {"city": "Paris"}}')
+    [ToolCallReady(tool_call=<ToolCall get_weather({"city": "Paris"}) json 14:70>)]
+    >>> stream.flush()
+    []
+    >>> stream.extraction.content
+    'Let me check.'
+    """
+
+    __slots__ = ("_ended_by", "_extraction", "_has_failed", "_machine", "_progress")
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._progress = Progress() if machine.options.progress else None
+        self._has_failed = False
+        """Whether an exception ended the machine's work. Set while it is at work, too."""
+        self._extraction: Extraction | None = None
+        self._ended_by = ""
+
+    def keep_trace(self) -> Trace:
+        """Return what will say where the pieces of the output stand that are content or reasoning, or quotation."""
+        self._machine.content.trace = trace = Trace([], [])
+        return trace
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Take the next chunk, of any length.
+
+        Returns:
+            The events that the chunk made certain, in order. White space at the end of text is held back until it is
+            known what follows.
+
+        Raises:
+            TypeError: the chunk is not a `str`.
+            StreamStateError: the turn is over, or the stream broke off with an exception of `id_factory`.
+        """
+        if type(chunk) is not str:
+            require_str(chunk, "feed() takes a str")
+        if self._extraction is not None or self._has_failed:
+            self._require_open("feed()")
+        if not chunk:
+            return []
+        machine = self._machine
+        machine.take_chunk(chunk)
+        self._has_failed = True
+        machine.run()
+        if machine.content.waiting:
+            machine.hold_no_more_than_a_call()
+        self._has_failed = False
+        events = machine.content.take_events()
+        return events if self._progress is None else events + self._progress.events(machine)
+
+    def flush(self, *, complete: bool = True) -> list[Event]:
+        """Take the end of the output, and hand out what was held back for it.
+
+        Args:
+            complete: whether the model ended its turn, rather than a limit (finish reason `length` or
+                `content_filter`). If not, no open code is called (principle 6).
+
+        Returns:
+            The last events, in order.
+
+        Raises:
+            StreamStateError: the turn is over, or the stream broke off with an exception of `id_factory`.
+            TypeError: `complete` is not a `bool`.
+        """
+        require_bool(complete=complete)
+        self._require_open("flush()")
+        self._ended_by = "flush()"
+        self._machine.is_complete = complete
+        return self._end()
+
+    def abort(self) -> list[Event]:
+        """Take the news that the stream broke off: what was held back is text, and nothing is called (principle 6).
+
+        Returns:
+            The events of that text.
+
+        Raises:
+            StreamStateError: the turn is over.
+        """
+        if self._extraction is not None:
+            self._require_open("abort()")
+        self._ended_by = "abort()"
+        self._machine.is_aborted = True
+        return self._end()
+
+    @property
+    def extraction(self) -> Extraction:
+        """What `Extractor.extract` returns for the whole output, ids aside; after `abort()`, what was certain.
+
+        Raises:
+            StreamStateError: the turn is not over yet.
+        """
+        if self._extraction is None:
+            raise StreamStateError("extraction before flush(): call flush() once the model has written all")
+        return self._extraction
+
+    def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
+        """Take a whole output, on a stream that was given nothing yet, and end the turn.
+
+        Args:
+            text: the output.
+            complete: as `flush` has it.
+
+        Returns:
+            The content and the calls, as `extraction` has them from then on.
+
+        Raises:
+            Exception: whatever `id_factory` raises.
+        """
+        machine = self._machine
+        machine.text = text
+        machine.is_complete = complete
+        self._ended_by = "read_whole()"
+        self._extraction = extraction = machine.finish()
+        return extraction
+
+    def _require_open(self, verb: str) -> None:
+        if self._extraction is not None:
+            raise StreamStateError(
+                f"{verb} after {self._ended_by}: the turn is over; call Extractor.stream() for the next one"
+            )
+        if self._has_failed:
+            raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
+
+    def _end(self) -> list[Event]:
+        self._has_failed = True
+        machine = self._machine
+        self._extraction = machine.finish()
+        self._has_failed = False
+        events = machine.content.take_events()
+        return events if self._progress is None else events + self._progress.events(machine)

@@ -1,0 +1,258 @@
+"""From what was written to calls, by the declared tools (principle 1)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from llama3_tools.arguments import Coercer
+from llama3_tools.limits import too_deep
+from llama3_tools.literals.json_depth import MAX_DEPTH, depth_is_within
+from llama3_tools.literals.json_object import JsonObject, parse_elements, parse_object
+from llama3_tools.literals.python_literals import Arguments, parse_arguments
+from llama3_tools.literals.refusal import Refusal
+from llama3_tools.reader.json_calls import ARGUMENTS, ENVELOPES, WrittenCall, argued_call, read_call, refuse_empty
+from llama3_tools.reader.markup import METHOD
+from llama3_tools.text.json_writing import write_string
+from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
+from llama3_tools.values import RejectionReason, Span, ToolCall, shortened
+
+__all__ = ["BUILT_IN", "Found", "Placed", "ToolRules", "coercers_of"]
+
+BUILT_IN = ("brave_search", "wolfram_alpha")
+"""Meta's built-in tools, which are called `NAME.call(…)`: meta-llama/llama-models, prompt_format.md of llama3_1."""
+
+_MESSAGES = ("message", "content", "thought")
+_LABELS = ("role", "name", "type", "id", "index", "finish_reason")
+"""What may stand in an envelope and is not read, as OpenAI's messages have it. Other keys hold what would be lost."""
+_EMPTY: tuple[object, ...] = (None, "", [], {})
+
+
+class Placed(NamedTuple):
+    """A call that was written in an envelope, and where it begins and ends in that."""
+
+    written: WrittenCall
+    start: int
+    end: int
+
+
+Found: TypeAlias = "WrittenCall | list[Placed | str]"
+"""What an object holds: a call; or, of an envelope, calls and the message."""
+
+
+def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
+    """Return what makes arguments fit the schemas of these tools, by the names of the tools.
+
+    >>> coercers_of({"now": Tool("now")})["now"].coerce({}).arguments
+    {}
+    """
+    return {name: _coercer_of(tool) for name, tool in tools.items()}
+
+
+def _coercer_of(tool: Tool) -> Coercer:
+    return Coercer(tool.parameters or NO_ARGUMENTS)
+
+
+class ToolRules:
+    """Decides which tools may be called, and makes calls."""
+
+    __slots__ = ("_coercers", "_depth", "_id_factory", "_lets_unknown_through", "_sorted_names", "declared", "tools")
+
+    def __init__(
+        self,
+        tools: Mapping[str, Tool] | None = None,
+        *,
+        on_unknown_tool: str = "text",
+        id_factory: Callable[[], str] = str,
+        coerce_arguments: bool = False,
+        depth: int = MAX_DEPTH - 1,
+    ) -> None:
+        self.declared: Mapping[str, Tool] = tools or {}
+        """The declared tools by name; empty if none were declared."""
+        self.tools = tools
+        """The declared tools by name, or `None` if any name may be called."""
+        self._lets_unknown_through = on_unknown_tool == "call"
+        self._id_factory = id_factory
+        self._coercers: dict[str, Coercer | None] | None = {} if coerce_arguments and tools is not None else None
+        self._depth = depth
+        self._sorted_names = sorted({*BUILT_IN, *(tools or ())})
+
+    def may_call(self, name: str) -> bool:
+        """Return whether a tool of this name may be called."""
+        return self.tools is None or name in self.tools or self._lets_unknown_through
+
+    def read(self, parsed: JsonObject) -> Found | Refusal:
+        """Read an object: a call, or an envelope with calls."""
+        if not parsed.members.keys().isdisjoint(ENVELOPES):
+            envelope = self._envelope(parsed)
+            if envelope is not None:
+                return envelope
+        return self.checked(read_call(parsed, self.tools))
+
+    def read_arguments(self, name: str, parsed: JsonObject) -> WrittenCall | Refusal:
+        """Read the object after the name of a tool."""
+        return self.checked(argued_call(name, parsed, self.tools))
+
+    def read_pythonic(self, name: str, written: str) -> WrittenCall | Refusal:
+        """Read `NAME(…)`.
+
+        Args:
+            name: the name as it was written, perhaps with `.call` after it.
+            written: the parentheses, and what stands between them.
+        """
+        base = name.removesuffix(METHOD)
+        is_method = base != name and name not in self.declared and (base in self.declared or base in BUILT_IN)
+        name = base if is_method else name
+        try:
+            arguments = parse_arguments(written, as_they_are=is_method)
+        except ValueError as error:
+            return Refusal(RejectionReason.MALFORMED, str(error), name)
+        json = _arguments_in_json(arguments, self.declared.get(name))
+        if isinstance(json, Refusal):
+            return json._replace(name=name)
+        parsed = parse_object(json, 0) or parse_object(json, 0, checked=True)
+        if parsed is None or parsed.flaw:
+            detail = parsed.flaw if parsed else "a value that JSON does not have"
+            return Refusal(RejectionReason.MALFORMED, detail, name)
+        return self.check_pythonic(WrittenCall(name, parsed.members, json))
+
+    def check_pythonic(self, written: WrittenCall) -> WrittenCall | Refusal:
+        """Return a pythonic call, or why it is none."""
+        if not written.arguments and written.name in self.declared:
+            refusal = refuse_empty(written.name, self.tools)
+            if refusal is not None:
+                return refusal
+        return self.checked(written)
+
+    def checked(self, found: WrittenCall | Refusal) -> WrittenCall | Refusal:
+        """Return a call, or why it is none: of a tool that was not declared, or with arguments nested too deep."""
+        if isinstance(found, Refusal):
+            return found
+        if not self.may_call(found.name):
+            return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(found.name, self.declared), found.name)
+        json = found.arguments_json
+        if not depth_is_within(json, 0, len(json), self._depth):
+            return Refusal(*too_deep(self._depth), found.name)
+        return found
+
+    def may_begin_name(self, text: str) -> bool:
+        """Return whether text is the beginning of a declared name, or of one with `.call` after it.
+
+        >>> rules = ToolRules({"get_weather": Tool("get_weather")})
+        >>> rules.may_begin_name("get"), rules.may_begin_name("got"), rules.may_begin_name("get_weather.c")
+        (True, False, True)
+        """
+        names = self._sorted_names
+        at = bisect_left(names, text)
+        if at < len(names) and names[at].startswith(text):
+            return True
+        base, dot, method = text.rpartition(".")
+        return bool(dot) and "call".startswith(method) and base in names
+
+    def make(self, written: WrittenCall, span: Span, format_: str, repaired_from: str | None = None) -> ToolCall:
+        """Make a call of what was written."""
+        name, arguments, json, deviations = written
+        if self._coercers is None:
+            return ToolCall(name, arguments, json, self._id_factory(), span, format_, (), (), deviations, repaired_from)
+        coercer = self._coercer(name)
+        if coercer is None:
+            return ToolCall(name, arguments, json, self._id_factory(), span, format_, (), (), deviations, repaired_from)
+        fit = coercer.coerce(arguments, depth=self._depth)
+        return ToolCall(
+            name,
+            fit.arguments,
+            json,
+            self._id_factory(),
+            span,
+            format_,
+            fit.changes,
+            fit.problems,
+            deviations,
+            repaired_from,
+        )
+
+    def _coercer(self, name: str) -> Coercer | None:
+        """Return what makes the arguments of a tool fit, read when the tool is called first."""
+        coercers = self._coercers
+        assert coercers is not None  # noqa: S101  # asked for with coercion alone
+        if name not in coercers:
+            tool = self.declared.get(name)
+            coercers[name] = _coercer_of(tool) if tool else None
+        return coercers[name]
+
+    def _envelope(self, parsed: JsonObject) -> list[Placed | str] | Refusal | None:
+        """Read an envelope; return `None` for any other object."""
+        members = parsed.members
+        is_call = "name" in members and "role" not in members
+        if is_call or not members.keys().isdisjoint(ARGUMENTS) or all(key in members for key in ENVELOPES):
+            return None
+        if parsed.flaw:
+            return Refusal(RejectionReason.MALFORMED, parsed.flaw)
+        parts: list[Placed | str] = []
+        loses = ""
+        for key, value in members.items():
+            if key in ENVELOPES:
+                found = self._enclosed(parsed, key)
+                if isinstance(found, Refusal):
+                    return found
+                parts += found
+            elif key in _MESSAGES and isinstance(value, str):
+                parts.append(value)
+            elif key == "role" and value not in ("assistant", None):
+                loses = f"an envelope of the role {value!r}"
+            elif key not in _LABELS and value not in _EMPTY:
+                loses = f"an envelope with {key!r}, which would be lost"
+        if loses:
+            name = next((part.written.name for part in parts if isinstance(part, Placed)), None)
+            return Refusal(RejectionReason.NOT_A_CALL, loses, name)
+        return parts
+
+    def _enclosed(self, parsed: JsonObject, key: str) -> list[Placed] | Refusal:
+        value: Any = parsed.members[key]
+        if value is None:
+            return []
+        items: list[JsonObject] | None = None
+        if isinstance(value, list):
+            items = parse_elements(parsed.text, parsed.spans[key][0])
+        elif isinstance(value, dict) and key == "tool_call":
+            item = parse_object(parsed.text, parsed.spans[key][0], checked=True)
+            items = [item] if item else None
+        if items is None:
+            return Refusal(RejectionReason.NOT_A_CALL, f"an envelope whose {key!r} holds anything but calls")
+        placed = []
+        for item in items:
+            found = self.checked(read_call(item, self.tools))
+            if isinstance(found, Refusal):
+                return found
+            placed.append(Placed(found, item.start - parsed.start, item.end - parsed.start))
+        return placed
+
+
+def _arguments_in_json(arguments: Arguments, tool: Tool | None) -> str | Refusal:
+    """Write arguments as one JSON object; those without a name by the order of the tool's parameters."""
+    positional, named = arguments.positional, arguments.keywords
+    parameters = list(tool.parameters.get("properties") or ()) if tool else []
+    if len(positional) == 1 and not named and positional[0].startswith("{"):
+        parsed = parse_object(positional[0], 0, checked=True)
+        if parsed and not _is_value(parsed, tool, parameters):
+            return positional[0]
+    if len(positional) > len(parameters):
+        detail = f"{len(positional)} arguments without a name, and {len(parameters)} declared parameters to take them"
+        return Refusal(RejectionReason.INVALID_ARGUMENTS, detail)
+    given = dict(zip(parameters, positional, strict=False))
+    twice = next((name for name in named if name in given), None)
+    if twice is not None:
+        return Refusal(RejectionReason.MALFORMED, f"the argument {shortened(twice)!r} stands twice")
+    members = [f"{write_string(name)}: {value}" for name, value in {**given, **named}.items()]
+    return f"{{{', '.join(members)}}}"
+
+
+def _is_value(parsed: JsonObject, tool: Tool | None, parameters: list[str]) -> bool:
+    """Return whether a lone object is the value of the first parameter, rather than all arguments."""
+    if not (tool and parameters):
+        return False
+    if parsed.members:
+        return not all(key in parameters for key in parsed.members)
+    schema = tool.parameters["properties"][parameters[0]]
+    return tool.requires_arguments and isinstance(schema, dict) and schema.get("type") == "object"

@@ -1,0 +1,322 @@
+"""The state of one turn, and what is done with text, markup and calls that wait."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
+
+from llama3_tools.limits import Limits
+from llama3_tools.literals.python_scalars import is_unicode
+from llama3_tools.literals.refusal import Refusal
+from llama3_tools.options import ReadOptions
+from llama3_tools.reader.content import Content, Opening, Waiting
+from llama3_tools.reader.leftovers import LOOK_BEHIND, leftovers
+from llama3_tools.reader.markup import METHOD, Grammar, Region, region_of_tag
+from llama3_tools.reader.quotation import IN_THOUGHTS, Line
+from llama3_tools.reader.rejections import Rejections
+from llama3_tools.reader.tool_calls import BUILT_IN, ToolRules
+from llama3_tools.tools.declared import Tool
+from llama3_tools.values import RejectionReason
+
+__all__ = ["Candidate", "Head", "State", "Turn"]
+
+_KEPT = 2 * LOOK_BEHIND
+"""How much of what was read the window keeps, for those who look back."""
+_WORD = re.compile(r"\w").search
+_MOST_NAMES = 64
+
+
+class State(Enum):
+    """Where the machine stands."""
+
+    TEXT = "in text: searches for what may begin something"
+    GAP = "where a call may stand: takes markup and white space"
+    REGION = "in quotation: candidates in it are reported"
+    OBJECT = "in an object of JSON"
+    ARGUMENTS = "in the parentheses of a pythonic call"
+    MENDING = "in an object that broke, and may be repaired"
+    CODE = "after <|python_tag|>, where nothing else is called"
+
+    __hash__ = object.__hash__  # each state is one object: Enum's own hash takes a call in Python
+
+
+# As names of their own: a member of an enum takes ten times as long to look up.
+TEXT, GAP, REGION, OBJECT, ARGUMENTS, MENDING, CODE = State
+
+
+class Head:
+    """What names the tool before its arguments."""
+
+    __slots__ = ("deviations", "format", "name", "start")
+
+    def __init__(self, name: str, format_: str, start: int, deviations: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.format = format_
+        self.start = start
+        """The offset at which it begins."""
+        self.deviations = deviations
+
+
+class Candidate:
+    """What is read, is not complete yet, and may be a call."""
+
+    __slots__ = ("begin", "format", "head", "is_part", "name", "pieces", "quoted", "reader", "start")
+
+    def __init__(self, begin: int, start: int, format_: str, reader: Any, head: Head | None = None) -> None:  # noqa: ANN401
+        self.begin = begin
+        """The offset of its first character: of what names the tool, if that stands before it."""
+        self.start = start
+        """The offset of its brace or parenthesis, or of the first character of code."""
+        self.format = format_
+        self.reader = reader
+        """What reads it across chunks."""
+        self.head = head
+        self.name = head.name if head else None
+        self.quoted: str | None = None
+        """Why it is quoted, if it is."""
+        self.is_part = False
+        """Whether it is a part of something."""
+        self.pieces: list[str] = []
+        """What was read of it, and has left the window."""
+
+
+class Turn:
+    """The state of one turn; `candidates` and `machine` read it, and move it on."""
+
+    __slots__ = (
+        "base",
+        "candidate",
+        "content",
+        "data_end",
+        "ended",
+        "failures",
+        "fence",
+        "fence_is_fresh",
+        "grammar",
+        "grammars",
+        "has_words",
+        "in_list",
+        "is_aborted",
+        "is_broken",
+        "is_complete",
+        "is_simple",
+        "is_split",
+        "left_from",
+        "limits",
+        "line",
+        "markup",
+        "names",
+        "opened",
+        "options",
+        "pos",
+        "quoted",
+        "reads_code",
+        "reads_json",
+        "region",
+        "rejections",
+        "rules",
+        "searched",
+        "state",
+        "text",
+    )
+
+    def __init__(
+        self,
+        rules: ToolRules,
+        grammars: tuple[Grammar, Grammar],
+        names: Mapping[str, Tool] | None,
+        options: ReadOptions,
+        *,
+        reads_json: bool,
+        reads_code: bool,
+        keep_content: bool,
+    ) -> None:
+        self.rules = rules
+        self.grammars = grammars
+        self.grammar = grammars[0]
+        self.names = names
+        """The declared tools, if their calls may be pythonic; `None` if none may."""
+        self.options = options
+        self.limits: Limits = options.limits
+        self.reads_json = reads_json
+        self.reads_code = reads_code
+
+        self.text = ""
+        """The window: what was not read yet, and some of what was."""
+        self.pos = 0
+        """How much of the window was read."""
+        self.base = 0
+        """The offset of the window."""
+        self.searched = 0
+        """The index in the window from which on text was not searched yet."""
+        self.ended = False
+        """Whether no more text will come."""
+        self.is_complete = True
+        """Whether the model ended the turn, rather than a limit."""
+        self.is_aborted = False
+        """Whether the stream broke off."""
+        self.is_simple: bool | None = None
+        """Whether no object in the window has half a surrogate pair; `None`: nobody asked yet."""
+
+        self.state = GAP
+        self.content = Content(is_kept=keep_content)
+        self.rejections = Rejections(options.limits.max_rejections)
+        self.line = Line()
+        self.left_from = 0
+        """The offset after the last candidate: what comes after it is looked over for what is left."""
+        self.candidate: Candidate | None = None
+        """What is open and may be a call."""
+        self.failures = 0
+        """How often the scanner in C stumbled."""
+        self.data_end = -1
+        """The offset after the last object that is a part of data: one after its comma is, too."""
+        self.is_broken = False
+        """Whether an object broke: lines after it may be lines of one of its strings."""
+        self.has_words = False
+        """Whether there is text that is no quotation."""
+
+        self.markup = ""
+        """The markup since the last text or call."""
+        self.quoted: str | None = None
+        """Why that is quoted, if it is."""
+        self.opened = ""
+        """The name of the tag that is open: calls in it wait for its end."""
+        self.fence = ""
+        """The backticks of the fence that is open."""
+        self.fence_is_fresh = False
+        """Whether nothing but markup came since it was opened."""
+        self.in_list = False
+        """Whether a list of pythonic calls is open."""
+        self.region: Region | None = None
+        """The quotation that is open."""
+        self.is_split = False
+        """Whether that is reasoning, to be split off."""
+        if options.starts_reasoning:
+            self.begin_region(region_of_tag("think", IN_THOUGHTS), is_split=options.split_reasoning)
+
+    def take_chunk(self, chunk: str) -> None:
+        """Take the next chunk; of what was read, keep little."""
+        if self.pos > _KEPT:
+            self._forget(self.pos - LOOK_BEHIND)
+        self.text += chunk
+        self.is_simple = None
+
+    def _forget(self, cut: int) -> None:
+        """Forget the window up to an index; an open candidate keeps what it needs."""
+        text, base, candidate = self.text, self.base, self.candidate
+        begin = cut if candidate is None else min(max(candidate.begin - base, 0), cut)
+        self.line.read(text, base, begin)
+        if candidate is not None and begin < cut:
+            candidate.pieces.append(text[begin:cut])
+        self.text, self.base = text[cut:], base + cut
+        self.pos -= cut
+        self.searched = max(self.searched - cut, 0)
+
+    def put(self, end: int) -> None:
+        """Take text up to an index of the window."""
+        text, pos = self.text, self.pos
+        piece = text[pos:end]
+        self.pos = end
+        if self.is_split:
+            self.content.thought(piece, self.base + end)
+            return
+        self.content.text(piece, self.base + end)
+        if self.region is None and not self.has_words:
+            self.has_words = _WORD(piece) is not None
+        if self.names:
+            self._report_leftovers(pos, end)
+
+    def _report_leftovers(self, start: int, end: int) -> None:
+        """Report what names a declared tool in an odd form, in a piece of the window."""
+        names, base, text = self.names, self.base, self.text
+        begin = max(self.left_from - base, 0)
+        if len(names) <= _MOST_NAMES:  # type: ignore[arg-type]  # there are names
+            looked_at = text[max(start - LOOK_BEHIND, begin) : end]
+            if not any(name in looked_at for name in names):  # type: ignore[union-attr]
+                return
+        for left in leftovers(text, begin, start, end, names):  # type: ignore[arg-type]
+            if self.rejections.covers(base + left.start):
+                continue
+            at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
+            quoted = self.why_quoted(at)
+            refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
+            if quoted is not None:
+                refusal = Refusal(RejectionReason.QUOTED, quoted, left.name)
+            self.rejections.add(base + left.start, base + left.end, refusal, is_meant=not left.is_mention)
+
+    def why_quoted(self, at: int) -> str | None:
+        """Return why what begins at an index of the window is quoted, if it is."""
+        if self.region is not None:
+            return self.region.why
+        self.line.read(self.text, self.base, at)
+        return self.line.quotation(self.text[at - 1 : at], self.rules.declared)
+
+    def begin_region(self, region: Region, *, is_split: bool = False) -> bool:
+        """Begin quotation at the place where the window was read to."""
+        self.region, self.is_split, self.state = region, is_split, REGION
+        self.markup = ""
+        if is_split:
+            self.content.begin_thought()
+        if self.content.trace is not None:
+            self.content.trace.quoted.append((self.base + self.pos, self.base + self.pos))
+        return True
+
+    def end_region(self, end: int) -> bool:
+        """Take what closes quotation: text, but for the tag of reasoning that is split off."""
+        if self.content.trace is not None:
+            begun, _ = self.content.trace.quoted[-1]
+            self.content.trace.quoted[-1] = begun, self.base + end
+        if self.is_split:
+            self.pos, self.is_split = end, False
+        else:
+            self.put(end)
+        self.region, self.state = None, GAP
+        return True
+
+    def tool_of(self, name: str) -> str | None:
+        """Return the tool that a pythonic call names, if it is declared, or one of Meta's."""
+        names = self.names
+        if names is None:
+            return None
+        if name in names:
+            return name
+        base = name.removesuffix(METHOD)
+        if base in names:
+            return base
+        return base if self.rules.tools is None and (base in BUILT_IN or self.in_list) else None
+
+    def settle(self, refuse: Callable[[Waiting], Refusal | None] | None = None) -> None:
+        """Deal with the calls that wait: each is made, unless it is refused."""
+        if refuse is None:
+            self.content.settle()
+            return
+
+        def stays_text(waiting: Waiting) -> bool:
+            refusal = refuse(waiting)
+            if refusal is not None:
+                start, end = waiting.call.span
+                is_meant = refusal.reason is RejectionReason.TRUNCATED
+                refusal = refusal._replace(name=waiting.call.name)
+                self.rejections.add(start, end, refusal, is_meant=is_meant)
+                self.has_words = True
+            return refusal is not None
+
+        self.content.settle(stays_text)
+
+    def confirm(self) -> None:
+        """Take the pythonic calls that wait for what follows them for calls: it lets them be."""
+        for waiting in self.content.waiting:
+            waiting.is_sure = True
+
+    def gap(self, piece: str, *, opens: bool = False) -> None:
+        """Hold markup or white space, up to which the window is read."""
+        self.pos += len(piece)
+        self.content.gap(Opening(piece) if opens else piece)
+
+    def may_be_simple(self) -> bool:
+        """Return whether no object in the window has half a surrogate pair, so that most need no closer look."""
+        text = self.text
+        self.is_simple = is_simple = "\\u" not in text and (text.isascii() or is_unicode(text))
+        return is_simple
