@@ -200,7 +200,6 @@ READINGS = {
     "all formats": Extractor(formats="all"),
     "pythonic": Extractor(formats=["pythonic"]),
     "coerced": Extractor(tools=TOOLS, coerce_arguments=True),
-    "lenient": Extractor(lenient=True),
     "repaired": Extractor(tools=TOOLS, repair=True),
     "reasoning": Extractor(split_reasoning=True),
     "begun reasoning": Extractor(split_reasoning=True, starts_reasoning=True),
@@ -209,8 +208,6 @@ READINGS = {
     "short repaired calls": Extractor(tools=TOOLS, repair=True, limits=Limits(max_call_length=256)),
     "few short calls": Extractor(tools=TOOLS, limits=Limits(max_depth=1, max_call_length=256, max_calls=3)),
     "reasoning and tools": Extractor(tools=TOOLS, formats="all", split_reasoning=True),
-    "all": Extractor(
-        tools=TOOLS, formats="all", coerce_arguments=True, lenient=True, repair=True, split_reasoning=True
-    ),
+    "all": Extractor(tools=TOOLS, formats="all", coerce_arguments=True, repair=True, split_reasoning=True),
 }
 """The ways to read outputs, by a name for them."""

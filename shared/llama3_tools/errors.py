@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_GONE = {"lenient": "other keys for the name and the arguments are read for declared tools by default; leave it out"}
+"""Options of earlier versions, and what is done without each."""
 
 
 class Llama3ToolsError(Exception):
@@ -214,9 +216,9 @@ def require_options(
 ) -> None:
     """Raise a `TypeError` for the first option that there is not; it says where it belongs, or names those there are.
 
-    >>> require_options("Extractor", ["leninet"], ["lenient", "repair"])
+    >>> require_options("Extractor", ["reapir"], ["formats", "repair"])
     Traceback (most recent call last):
-    TypeError: Extractor has no option 'leninet', only lenient, repair; did you mean 'lenient'?
+    TypeError: Extractor has no option 'reapir', only formats, repair; did you mean 'repair'?
 
     Args:
         owner: what takes the options.
@@ -224,7 +226,7 @@ def require_options(
         known: the names that there are.
         elsewhere: names that belong elsewhere, and what to do about each.
     """
-    names = list(known)
+    names, elsewhere = list(known), {**_GONE, **elsewhere}
     for name in given:
         if name in names:
             continue

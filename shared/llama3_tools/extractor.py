@@ -72,7 +72,6 @@ class Extractor:
             on_unknown_tool=options.on_unknown_tool,
             id_factory=id_factory if id_factory is new_call_id else partial(written_id, id_factory),
             coerce_arguments=options.coerce_arguments,
-            lenient=options.lenient,
             repair=options.repair,
             depth=options.limits.max_depth,
         )

@@ -50,12 +50,11 @@ def written_id(id_factory: Callable[[], object]) -> str:
 
 
 class ReadOption(TypedDict, total=False):
-    """The options by name, for type checkers: `Extractor(lenient=True)`. `ReadOptions` says what each means."""
+    """The options by name, for type checkers: `Extractor(split_reasoning=True)`. `ReadOptions` says what each means."""
 
     on_unknown_tool: OnUnknownTool
     formats: Formats
     coerce_arguments: bool
-    lenient: bool
     repair: bool
     split_reasoning: bool
     starts_reasoning: bool
@@ -70,9 +69,9 @@ class ReadOptions:
     """How outputs are read. An options value never changes, and may be shared.
 
     >>> from llama3_tools import Extractor
-    >>> options = ReadOptions(lenient=True)
-    >>> Extractor(options=options).extract('{"tool": "f", "args": {"n": 1}}').tool_calls
-    (<ToolCall f({"n": 1}) json 0:31>,)
+    >>> options = ReadOptions(split_reasoning=True)
+    >>> Extractor(options=options).extract("<think>Easy.</think>42").reasoning
+    'Easy.'
 
     Raises:
         TypeError: `formats` is not a list of names, `limits` is not a `Limits`, `id_factory` is not a function, or a
@@ -89,8 +88,6 @@ class ReadOptions:
     coerce_arguments: bool = False
     """Whether arguments are made to fit the schema of their tool, as the function of that name does it. What was
     changed, and what does not fit all the same, is on the call. It needs declared tools."""
-    lenient: bool = False
-    """Whether calls under keys that no manual has are read, too. A call's `deviations` say what was read so."""
     repair: bool = False
     """Whether a malformed object that is closed and names a declared tool is repaired. The call's `repaired_from` is
     what the model wrote. It needs declared tools."""
@@ -112,7 +109,6 @@ class ReadOptions:
             raise TypeError(f"id_factory is called without arguments for each id; {self.id_factory!r} cannot be called")
         require_bool(
             coerce_arguments=self.coerce_arguments,
-            lenient=self.lenient,
             repair=self.repair,
             split_reasoning=self.split_reasoning,
             starts_reasoning=self.starts_reasoning,
@@ -124,8 +120,8 @@ class ReadOptions:
     def __repr__(self) -> str:
         """Return what differs from the defaults.
 
-        >>> ReadOptions(lenient=True)
-        ReadOptions(lenient=True)
+        >>> ReadOptions(repair=True, split_reasoning=False)
+        ReadOptions(repair=True)
         """
         return shown_changes(self, _DEFAULTS)
 
@@ -146,8 +142,8 @@ def read_options(
 ) -> ReadOptions:
     """Return options with single ones changed.
 
-    >>> read_options("Extractor", None, {"lenient": True}).lenient
-    True
+    >>> read_options("Extractor", None, {"repair": True})
+    ReadOptions(repair=True)
 
     Args:
         owner: what takes the options, for errors.

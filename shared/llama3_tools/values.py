@@ -149,7 +149,7 @@ class ToolCall:
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit the tool's schema all the same, with `coerce_arguments`, and stays as the model wrote it."""
     deviations: tuple[str, ...] = ()
-    """How it differs from the documented forms, one sentence each: with `lenient`, and in misspelt tags (rule 9)."""
+    """How it differs from the documented forms, one sentence each."""
     repaired_from: str | None = None
     """With `repair`, the malformed text that it was repaired from: the whole object, array or envelope where it stands,
     or the arguments in a `<function=NAME>` tag. `None` where nothing was repaired."""
@@ -184,7 +184,7 @@ class RejectionReason(str, Enum):
     NOT_A_CALL = "not_a_call"
     """JSON in none of the shapes (rules 1 and 12), or a pythonic call that is a part of prose or code (rule 11)."""
     INVALID_NAME = "invalid_name"
-    """Has arguments, but its name is empty or no string; or, with `lenient`, it has two."""
+    """Has arguments, but its name is empty or no string; or, under other keys, it has two."""
     INVALID_ARGUMENTS = "invalid_arguments"
     """Its arguments are neither an object nor a string that holds one (rule 1), or are more than the parameters
     (rule 11)."""

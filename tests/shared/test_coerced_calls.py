@@ -171,7 +171,7 @@ def test_what_became_of_arguments_is_told_in_values_of_json():
     renamed = '{"name": "f", "args": {"id": "12"}}'
     broken = "{'name': 'f', 'parameters': {'id': '13'}}"
     text = f"{fitting}\n{mistyped}\n{renamed}\n{broken}\n{stringified}"
-    calls = extract(text, tools=TOOLS, coerce_arguments=True, lenient=True, repair=True).tool_calls
+    calls = extract(text, tools=TOOLS, coerce_arguments=True, repair=True).tool_calls
     told = coerced_arguments(calls)
     assert json.loads(json.dumps(told)) == told
     nothing: dict[str, Any] = {"name": "f", "written": '{"id": "12"}', "changes": [], "problems": []}

@@ -22,7 +22,7 @@ DELETE = {"name": "delete", "parameters": {"type": "object", "properties": {"pat
 OPTIONS = (
     {},
     {"tools": [DELETE]},
-    {"tools": [DELETE], "lenient": True, "repair": True, "formats": "all", "on_unknown_tool": "call"},
+    {"tools": [DELETE], "repair": True, "formats": "all", "on_unknown_tool": "call"},
 )
 
 HIDDEN = {
@@ -143,7 +143,7 @@ NAMES = (
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_a_name_is_the_declared_one_to_the_character_or_it_is_rejected(name: str, form: str):
     text = form.format(json.dumps(name))
-    for options in ({}, {"lenient": True}, {"formats": "all"}, {"repair": True}):
+    for options in ({}, {"formats": "all"}, {"repair": True}):
         extraction = extract_in_every_chunking(text, tools=[DELETE], **options)
         assert extraction.tool_calls == ()
         assert extraction.content == text
@@ -245,7 +245,7 @@ def below(frames: int, run: Callable[[], object]) -> object:
     ids=range(9),
 )
 def test_a_full_stack_changes_nothing(text: str, left: int):
-    extractor = Extractor(formats="all", lenient=True, split_reasoning=True)
+    extractor = Extractor(formats="all", split_reasoning=True)
     alone = extractor.extract(text)
     used = len(list(_frames()))
     assert below(sys.getrecursionlimit() - used - left, lambda: extractor.extract(text)) == alone
@@ -275,7 +275,7 @@ def _frames() -> Iterator[object]:
     ids=lambda text: ascii(text[:12]),
 )
 def test_a_token_of_a_megabyte_is_text(text: str):
-    extractor = Extractor(formats="all", lenient=True)
+    extractor = Extractor(formats="all")
     extraction = extractor.extract(text)
     assert extraction.content == text
     assert all(len(repr(rejection)) < 1000 for rejection in extraction.rejections)
@@ -298,7 +298,7 @@ def test_what_is_shown_of_an_output_commands_no_terminal(char: str):
             f'{{"name": "f{char}", "parameters": {{}}}} {{"name": "{char}", "parameters": {{{char}',
         ]
     )
-    for options in ({}, {"tools": [DELETE]}, {"tools": [DELETE], "formats": "all", "lenient": True, "repair": True}):
+    for options in ({}, {"tools": [DELETE]}, {"tools": [DELETE], "formats": "all", "repair": True}):
         assert char not in repr(extract(text, **options))
     for text in (
         f"<tool_call>{{'name': 'f{char}'}}</tool_call>",

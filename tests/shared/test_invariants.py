@@ -177,7 +177,7 @@ def test_every_situation_is_read_in_one_shot_as_character_by_character(reading: 
 @pytest.mark.parametrize("fragment", sorted(set(FRAGMENTS)), ids=ascii)
 def test_a_fragment_before_and_after_a_call_is_read_in_every_chunking(fragment: str):
     for output in (f"{fragment}{CALL}", f"{CALL}{fragment}{CALL}"):
-        for options in ({}, {"formats": "all", "lenient": True, "split_reasoning": True}):
+        for options in ({}, {"formats": "all", "split_reasoning": True}):
             extract_in_every_chunking(output, is_sampled=True, **options)
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extractor
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -33,9 +32,6 @@ def table(path: Path) -> dict[str, str]:
 TABLES = {path.stem: table(path) for path in sorted((Path(__file__).parent / "non_calls").glob("*.txt"))}
 MENTIONS = TABLES.pop("mentions")
 """Texts in which the tools that are declared for them are named."""
-
-CALLED_IF_LENIENT = {TABLES["schemas"]["anthropic-tool-use"], TABLES["shell_and_config"]["json-log-line"]}
-"""What `lenient` takes for calls, with undocumented keys, where no tools are declared that could tell."""
 
 TEXTS = [pytest.param(text, id=f"{name}-{case}") for name, texts in TABLES.items() for case, text in texts.items()]
 
@@ -60,27 +56,17 @@ def assert_untouched(text: str, **options: Any) -> None:  # noqa: ANN401 - as Ex
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"tools": OTHER_TOOLS}, {"formats": "all"}, {"tools": OTHER_TOOLS, "lenient": True, "repair": True}],
-    ids=["any", "declared", "asked", "lenient"],
+    [{}, {"tools": OTHER_TOOLS}, {"formats": "all"}, {"tools": OTHER_TOOLS, "repair": True}],
+    ids=["any", "declared", "asked", "repaired"],
 )
 def test_it_is_no_call(text: str, options: dict[str, Any]):
     assert_untouched(text, **options)
 
 
-@pytest.mark.parametrize(
-    "text", [*TEXTS, *(pytest.param(text, id=f"mentions-{case}") for case, text in MENTIONS.items())]
-)
-def test_without_tools_lenient_calls_no_others_than_those_named(text: str):
-    if text in CALLED_IF_LENIENT:
-        assert Extractor(lenient=True).extract(text).tool_calls[0].name == "get_weather"
-    else:
-        assert_untouched(text, lenient=True)
-
-
 @pytest.mark.parametrize("text", MENTIONS.values(), ids=MENTIONS)
 def test_to_mention_a_declared_tool_is_not_to_call_it(text: str):
     assert_untouched(text, tools=NAMED_TOOLS)
-    assert_untouched(text, tools=NAMED_TOOLS, lenient=True, repair=True)
+    assert_untouched(text, tools=NAMED_TOOLS, repair=True)
 
 
 def test_there_are_many_and_each_is_another():

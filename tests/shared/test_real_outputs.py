@@ -111,7 +111,7 @@ TOOLS = [
 READINGS = {
     "default": Extractor(),
     "tools": Extractor(TOOLS),
-    "all": Extractor(TOOLS, formats="all", lenient=True, split_reasoning=True),
+    "all": Extractor(TOOLS, formats="all", split_reasoning=True),
 }
 
 

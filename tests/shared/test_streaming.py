@@ -358,8 +358,8 @@ def test_progress_goes_by_the_name_of_the_call_and_by_none_in_its_arguments(text
         assert list(dict.fromkeys(event.name for event in progress(chunks))) == names
 
 
-def test_progress_is_told_of_what_lenient_reads():
-    told = progress(list('{"action": "f", "args": {"a": 1}}'), lenient=True)
+def test_progress_is_told_of_a_call_under_other_keys():
+    told = progress(list('{"action": "f", "args": {"a": 1}}'), tools=TOOLS)
     assert [event.status for event in told] == ["writing"] * (len(told) - 1) + ["ready"]
 
 

@@ -111,7 +111,7 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
     parser = langchain_llama3_tools.Llama3JsonToolOutputParser(formats=formats, on_invalid=on_invalid)
     assert_type(parser.options, ReadOptions)
     langchain_llama3_tools.Llama3ToolMiddleware(
-        formats="all", lenient=True, repair=True, starts_reasoning=True, limits=Limits(max_calls=10)
+        formats="all", repair=True, starts_reasoning=True, limits=Limits(max_calls=10)
     )
     return langchain_llama3_tools.Llama3ToolModel(
         llm,
@@ -185,13 +185,13 @@ async def the_ways_to_ask_a_llama_index_llm(
 
 def how_llama_index_reads(llm: LLM, tools: list[BaseTool], formats: Formats) -> None:
     llama_index_llama3_tools.Llama3JsonToolOutputParser(
-        tools, formats=formats, lenient=True, repair=True, split_reasoning=True, limits=Limits(max_calls=10)
+        tools, formats=formats, repair=True, split_reasoning=True, limits=Limits(max_calls=10)
     )
     llama_index_llama3_tools.Llama3ReActOutputParser(
-        tools, formats=["json"], lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
+        tools, formats=["json"], repair=True, split_reasoning=True, starts_reasoning=True
     )
     model = llama_index_llama3_tools.Llama3ToolLLM(
-        llm, formats=formats, lenient=True, repair=True, split_reasoning=True, starts_reasoning=True
+        llm, formats=formats, repair=True, split_reasoning=True, starts_reasoning=True
     )
     assert_type(model.options, ChatOptions)
 

@@ -12,7 +12,7 @@ from llama3_tools.chat import ChatOptions, ChatStream, RefusedCall, Reply, Repor
 
 
 def a_conversation(tools: Sequence[ToolLike], messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    chat = ToolChat(tools, ChatOptions(read=ReadOptions(lenient=True), tool_role="tool", max_retries=2))
+    chat = ToolChat(tools, ChatOptions(read=ReadOptions(repair=True), tool_role="tool", max_retries=2))
     request = chat.request(messages, tool_choice={"type": "any"}, parallel_tool_calls=False)
     assert_type(request, Request)
     assert_type(request.messages, list[dict[str, Any]])

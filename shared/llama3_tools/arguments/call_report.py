@@ -1,6 +1,7 @@
 """What became of calls that did not fit, told on a framework's message, in values of JSON.
 
-That is arguments which are not as their tool's schema has them, and calls which were read leniently, or repaired.
+That is arguments which are not as their tool's schema has them, and calls which deviate from the documented forms, or
+were repaired.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class CoercedArguments(_Fit, total=False):
     """
 
     deviations: list[str]
-    """With `lenient`, what is written in another way than any manual has it, a sentence each."""
+    """How it differs from the documented forms, a sentence each."""
     repaired_from: str
     """With `repair`, the malformed call as the model wrote it."""
 

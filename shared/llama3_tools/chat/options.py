@@ -27,7 +27,7 @@ RepeatedCalls: TypeAlias = Literal["report", "keep"]
 
 
 class ChatOption(ReadOption, total=False):
-    """The options by name, for type checkers: `ToolChat(tools, tool_role="tool", lenient=True)`.
+    """The options by name, for type checkers: `ToolChat(tools, tool_role="tool", repair=True)`.
 
     `ChatOptions` and `ReadOptions` say what each means.
     """
@@ -108,7 +108,7 @@ def chat_options(
 ) -> ChatOptions:
     """Return options with single ones changed, those of reading by their own names, too.
 
-    >>> chat_options("ToolChat", None, {"tool_role": "tool", "lenient": True}).read.lenient
+    >>> chat_options("ToolChat", None, {"tool_role": "tool", "repair": True}).read.repair
     True
 
     Args:

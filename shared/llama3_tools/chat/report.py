@@ -1,4 +1,4 @@
-"""What was done with an answer, and what not: calls that were changed, refused, repaired, repeated, read leniently."""
+"""What was done with an answer, and what not: calls that were changed, refused, repaired or repeated."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Report:
 
     calls: tuple[ToolCall, ...] = ()
     """The calls of the answer, in which these are to be found: `changes` to fit the schema, `problems` that are left,
-    `deviations` that were read leniently, and `repaired_from`."""
+    `deviations` from the documented forms, and `repaired_from`."""
     refused: tuple[RefusedCall, ...] = ()
     """Calls that do not run: malformed, cut off, beyond a limit, misfits, or not of the tool that was chosen."""
     repeated: tuple[ToolCall, ...] = ()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import pytest
 
 from llama3_acceptance import Policies, Reading
 from llama3_tools import (
+    Extractor,
     Limits,
     Llama3ToolsError,
     MissingExtraError,
@@ -20,7 +22,7 @@ from llama3_tools import (
     StreamStateError,
     ToolDefinitionError,
 )
-from llama3_tools.chat import ChatOptions
+from llama3_tools.chat import ChatOptions, ToolChat
 from llama3_tools.errors import (
     a_type,
     did_you_mean,
@@ -109,11 +111,19 @@ def test_an_option_that_a_class_has_not_is_named_with_those_that_it_has(owner: t
 
 @pytest.mark.parametrize(
     ("owner", "option"),
-    [(Limits, "candidate"), (ReadOptions, "tools"), (ChatOptions, "lenient"), (Policies, "strict"), (Reading, "tools")],
+    [(Limits, "candidate"), (ReadOptions, "tools"), (ChatOptions, "tools"), (Policies, "strict"), (Reading, "tools")],
 )
 def test_each_value_of_options_refuses_another_in_the_same_words(owner: type, option: str):
     with pytest.raises(TypeError, match=rf"^{owner.__name__} has no option '{option}', only \w+(, \w+)+"):
         owner(**{option: 5})
+
+
+def test_an_option_of_earlier_versions_is_refused_with_what_is_done_without_it():
+    for owner, name in ((ReadOptions, "ReadOptions"), (Extractor, "Extractor"), (partial(ToolChat, []), "ToolChat")):
+        with pytest.raises(
+            TypeError, match=f"^{name} has no option 'lenient': other keys .* by default; leave it out$"
+        ):
+            owner(lenient=True)  # type: ignore[call-arg]  # on purpose
 
 
 def test_a_word_that_is_like_none_is_not_guessed():

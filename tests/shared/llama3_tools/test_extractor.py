@@ -41,7 +41,7 @@ class TestOptions:
     def test_are_one_frozen_value(self):
         options = ReadOptions()
         with pytest.raises(FrozenInstanceError):
-            options.lenient = True  # type: ignore[misc]  # on purpose
+            options.repair = True  # type: ignore[misc]  # on purpose
         assert options == ReadOptions() == Extractor().options
 
     def test_are_keywords_only(self):
@@ -52,14 +52,14 @@ class TestOptions:
         assert [field.name for field in fields(ReadOptions)] == list(get_type_hints(ReadOption))
 
     def test_are_kept_as_they_were_given(self):
-        options = ReadOptions(lenient=True, limits=Limits(max_calls=3))
+        options = ReadOptions(split_reasoning=True, limits=Limits(max_calls=3))
         assert Extractor(options=options).options is options
 
     def test_single_ones_go_before_the_value(self):
-        options = ReadOptions(lenient=True, on_unknown_tool="call")
-        extractor = Extractor([F], options=options, lenient=False)
-        assert extractor.options == replace(options, lenient=False)
-        assert options.lenient
+        options = ReadOptions(repair=True, on_unknown_tool="call")
+        extractor = Extractor([F], options=options, repair=False)
+        assert extractor.options == replace(options, repair=False)
+        assert options.repair
 
     def test_are_taken_by_the_function_too(self):
         text = '{"name": "g", "parameters": {}}'
@@ -74,7 +74,7 @@ class TestOptions:
 
     def test_a_value_of_another_kind_is_refused(self):
         with pytest.raises(TypeError, match="options must be a ReadOptions"):
-            Extractor(options={"lenient": True})  # type: ignore[arg-type]  # on purpose
+            Extractor(options={"repair": True})  # type: ignore[arg-type]  # on purpose
 
     def test_there_are_no_others(self):
         options = ", ".join(field.name for field in fields(ReadOptions))
@@ -90,7 +90,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("make", "option", "meant"),
         [
-            (Extractor, "leninet", "lenient"),
+            (Extractor, "reapir", "repair"),
             (Extractor, "tool", "tools"),
             (lambda **options: extract("Hi", **options), "split_resoning", "split_reasoning"),
             (lambda **options: extract("Hi", **options), "completed", "complete"),
@@ -235,10 +235,10 @@ class TestSharing:
         assert all(all(result) for result in in_threads(run))
 
     def test_threads_make_extractors_and_call_the_function_at_once(self):
-        expected = [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
+        expected = [extract(output, tools=TOOLS, formats="all") for output in OUTPUTS]
 
         def run(_: int) -> list[Extraction]:
-            return [extract(output, tools=TOOLS, formats="all", lenient=True) for output in OUTPUTS]
+            return [extract(output, tools=TOOLS, formats="all") for output in OUTPUTS]
 
         assert in_threads(run) == [expected] * THREADS
 
@@ -277,18 +277,18 @@ class TestSharing:
                 assert streamed(other, output) == extractor.extract(output)
 
     def test_options_are_pickled(self):
-        options = ReadOptions(lenient=True, formats=["json"], limits=Limits(max_calls=2))
+        options = ReadOptions(repair=True, formats=["json"], limits=Limits(max_calls=2))
         assert pickle.loads(pickle.dumps(options)) == options  # noqa: S301 - our own bytes
 
     def test_processes_take_an_extractor_and_give_extractions_back(self):
-        extractor = Extractor(tools=TOOLS, coerce_arguments=True, formats="all", lenient=True, split_reasoning=True)
+        extractor = Extractor(tools=TOOLS, coerce_arguments=True, formats="all", split_reasoning=True)
         with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
             found = list(pool.map(extractor.extract, OUTPUTS, chunksize=12))
         assert found == [extractor.extract(output) for output in OUTPUTS]
 
 
 def test_options_are_shown_as_they_would_be_written():
-    assert repr(ReadOptions(repair=True, lenient=True)) == "ReadOptions(lenient=True, repair=True)"
+    assert repr(ReadOptions(repair=True, formats="json")) == "ReadOptions(formats=('json',), repair=True)"
 
 
 def test_options_are_options_alone():

@@ -236,14 +236,14 @@ def test_on_unknown_tool_is_one_of_two_words():
         extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
 
 
-SWITCHES = ("coerce_arguments", "lenient", "repair", "split_reasoning", "starts_reasoning")
+SWITCHES = ("coerce_arguments", "repair", "split_reasoning", "starts_reasoning")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("repair",), "repair needs the names of the tools: pass tools, too"),
-        *[(SWITCHES[:n], "coerce_arguments needs the schemas of the tools: pass tools, too") for n in range(1, 6)],
+        *[(SWITCHES[:n], "coerce_arguments needs the schemas of the tools: pass tools, too") for n in range(1, 5)],
     ],
 )
 def test_what_goes_by_the_tools_takes_some(options: tuple[str, ...], message: str):

@@ -10,7 +10,7 @@ from llama3_tools import Extractor
 from llama3_tools.arguments.call_report import coerced_arguments
 
 DAYS = {"type": "object", "properties": {"days": {"type": "integer"}}}
-WAIT = Extractor([{"name": "wait", "parameters": DAYS}], coerce_arguments=True, lenient=True, repair=True)
+WAIT = Extractor([{"name": "wait", "parameters": DAYS}], coerce_arguments=True, repair=True)
 
 
 def told(text: str) -> list[object]:
@@ -57,7 +57,7 @@ def test_a_call_that_fits_is_not_told_of():
             {"written": '{"days":3}', "repaired_from": "{'name': 'wait', 'parameters': {'days': 3}}"},
         ),
     ],
-    ids=["changed", "does not fit", "lenient", "repaired"],
+    ids=["changed", "does not fit", "other keys", "repaired"],
 )
 def test_any_other_is(text: str, expected: dict[str, object]):
     assert told(text) == [{"name": "wait", **expected}]

@@ -39,10 +39,10 @@ def test_a_chat_takes_options_and_no_dict():
 
 def test_options_may_be_given_by_name_those_of_reading_too():
     kept = ChatOptions(read=ReadOptions(on_unknown_tool="call", repair=True), tool_role="tool")
-    chat = ToolChat([], kept, lenient=True, max_retries=2)
-    assert chat.options.read == ReadOptions(on_unknown_tool="call", repair=True, lenient=True)
+    chat = ToolChat([], kept, split_reasoning=True, max_retries=2)
+    assert chat.options.read == ReadOptions(on_unknown_tool="call", repair=True, split_reasoning=True)
     assert (chat.options.tool_role, chat.options.max_retries) == ("tool", 2)
-    assert ToolChat([], read=ReadOptions(), lenient=True).options.read == ReadOptions(lenient=True)
+    assert ToolChat([], read=ReadOptions(), repair=True).options.read == ReadOptions(repair=True)
 
 
 def test_an_option_that_there_is_not_is_named():

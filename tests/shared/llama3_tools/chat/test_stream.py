@@ -51,7 +51,7 @@ CASES: list[dict[str, Any]] = [
         {"read": {"split_reasoning": True}},
         {"read": {"split_reasoning": True, "starts_reasoning": True}},
         {"read": {"on_unknown_tool": "text", "coerce_arguments": False}, "max_retries": 0},
-        {"read": {"repair": True, "lenient": True}, "repeated_calls": "keep"},
+        {"read": {"repair": True}, "repeated_calls": "keep"},
         {"prompt_format": "pythonic", "request": {"parallel_tool_calls": False, "tool_choice": "required"}},
     ],
 )
