@@ -11,8 +11,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from llama3_tools.literals.json_object import parse_whole, skip_json_space
-from llama3_tools.literals.python_tokens import PythonTokens
+from llama3_tools.literals.json_object import parse_whole
+from llama3_tools.literals.python_literals import parse_literal
 
 __all__ = ["is_bracketed", "is_null_word", "looks_like_container", "read_boolean", "read_container", "read_number"]
 
@@ -90,7 +90,7 @@ def read_container(text: str) -> list[Any] | dict[str, Any] | None:
     if not is_bracketed(text):
         return None
     value = _parse(text)
-    return value if value is not None else _parse(_python_as_json(text))
+    return value if value is not None else _parse(parse_literal(text))
 
 
 def is_bracketed(text: str) -> bool:
@@ -134,12 +134,3 @@ def _has_key_twice(text: str) -> bool:
 def _require_distinct(pairs: list[tuple[str, object]]) -> None:
     if len(dict(pairs)) < len(pairs):
         raise KeyError
-
-
-def _python_as_json(text: str) -> str:
-    """Write a Python literal as JSON; return nothing for what is none."""
-    start = skip_json_space(text, 0)
-    tokens = PythonTokens(is_call=False)
-    end = tokens.read(text, start, 0, ended=True)
-    is_whole = tokens.is_complete and skip_json_space(text, end) == len(text)
-    return tokens.positional[0] if is_whole else ""
