@@ -139,7 +139,7 @@ def judge_cases(cases: Mapping[str, Sequence[Case]], *, is_listed: bool = False)
 def read_row(row: Mapping[str, Any]) -> Case | None:
     """Read a row; `None`: it is for a framework's parser."""
     where = str(row.get("id", ""))
-    given = dict(row.get("options") or {})
+    given = {name: value for name, value in (row.get("options") or {}).items() if name != "lenient"}
     if "parser" in given:
         return None
     sample = sample_of(row)

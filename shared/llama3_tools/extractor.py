@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from llama3_tools.calls.reader import CallReader
 from llama3_tools.errors import require_bool, require_str
-from llama3_tools.formats import EnabledFormats, grammar_of
-from llama3_tools.formats.code_interpreter import CODE_INTERPRETER
 from llama3_tools.options import ReadOption, ReadOptions, new_call_id, read_options, written_id
-from llama3_tools.stream.machine import ExtractionStream
+from llama3_tools.reader.code import CODE_INTERPRETER
+from llama3_tools.reader.machine import Machine
+from llama3_tools.reader.markup import grammar_of
+from llama3_tools.reader.stream import ExtractionStream
+from llama3_tools.reader.tool_calls import ToolRules
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["Extractor", "extract"]
+
+_FEW = 64
+"""How many names of tools are looked for one by one."""
 
 
 class Extractor:
@@ -34,7 +38,7 @@ class Extractor:
     [('get_weather', {'city': 'Paris'})]
     """
 
-    __slots__ = ("_grammar", "_options", "_reader", "_tools")
+    __slots__ = ("_grammars", "_names", "_options", "_reads", "_rules", "_tools")
 
     def __init__(
         self,
@@ -67,21 +71,25 @@ class Extractor:
         self._tools = tools
         self._options = options
         id_factory = options.id_factory
-        self._reader = CallReader(
+        self._rules = ToolRules(
             tools,
             on_unknown_tool=options.on_unknown_tool,
             id_factory=id_factory if id_factory is new_call_id else partial(written_id, id_factory),
             coerce_arguments=options.coerce_arguments,
-            repair=options.repair,
             depth=options.limits.max_depth,
         )
-        self._grammar = grammar_of(
-            EnabledFormats(
-                asked_for=options.formats,  # type: ignore[arg-type]  # as ReadOptions has checked it
-                has_tools=bool(tools),
-                has_code_interpreter=CODE_INTERPRETER in (tools or ()),
-                repair=options.repair,
-            )
+        formats = options.formats
+        has_names = "pythonic" in formats if formats is not None else bool(tools)
+        self._reads = (
+            formats is None or "json" in formats,
+            ("code" in formats if formats is not None else CODE_INTERPRETER in (tools or ())),
+        )
+        self._names = (tools or {}) if has_names else None
+        self._grammars = grammar_of(
+            calls=formats != ("none",),
+            json=self._reads[0],
+            function=formats is None or "function" in formats,
+            names=has_names,
         )
 
     def __getstate__(self) -> tuple[dict[str, Tool] | None, ReadOptions]:
@@ -115,8 +123,8 @@ class Extractor:
         """
         require_str(text, "extract() takes the model's output as a str")
         require_bool(complete=complete)
-        if self._grammar.first.search(text) is None and not self._options.starts_reasoning:
-            return Extraction(text)  # it has no character with which anything begins
+        if self._has_nothing(text):
+            return Extraction(text)
         return self._stream().read_whole(text, complete=complete)
 
     def stream(self, *, keep_content: bool = True) -> ExtractionStream:
@@ -132,9 +140,27 @@ class Extractor:
         require_bool(keep_content=keep_content)
         return self._stream(keep_content=keep_content)
 
+    def _has_nothing(self, text: str) -> bool:
+        """Return whether an output has no character with which anything begins, and names no tool."""
+        names = self._names
+        return (
+            self._grammars[1].first(text) is None
+            and (names is None or (0 < len(names) <= _FEW and not any(name in text for name in names)))
+            and not self._options.starts_reasoning
+        )
+
     def _stream(self, *, keep_content: bool = True) -> ExtractionStream:
-        options = self._options
-        return ExtractionStream(self._reader, self._grammar, options, keep_content=keep_content)
+        reads_json, reads_code = self._reads
+        machine = Machine(
+            self._rules,
+            self._grammars,
+            self._names,
+            self._options,
+            reads_json=reads_json,
+            reads_code=reads_code,
+            keep_content=keep_content,
+        )
+        return ExtractionStream(machine)
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""

@@ -124,9 +124,9 @@ class ArgumentProblem:
         return fields_shown(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: that takes six times as long to make
 class ToolCall:
-    """A tool call that the model wrote out completely (rule 1).
+    """A tool call that the model wrote out completely (principle 1). Nobody changes it once it is made.
 
     Two calls are equal when all but their ids are: ids are made here, anew for each extraction.
     """

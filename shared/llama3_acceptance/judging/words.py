@@ -10,10 +10,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from llama3_acceptance.judging.json_in_text import Piece, json_pieces
-from llama3_tools.calls.attempts import has_call_keys
-from llama3_tools.calls.shapes import OTHER_NAMES
-from llama3_tools.formats.quotations import RESPONSE, RESPONSE_END
-from llama3_tools.formats.tags import TAGS
+from llama3_tools.reader.json_calls import OTHER_NAMES
+from llama3_tools.reader.rejections import has_call_keys
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
 
@@ -26,8 +24,7 @@ _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _QUOTED_LINE = re.compile(r"^[ \t]*>[ \t]?(.*)$", re.MULTILINE)
 _QUOTATIONS = ((_FENCE, 2), (_SPAN, 2), (_QUOTED_LINE, 1))
 
-_OPENINGS = [opening for tag in TAGS for opening in tag.for_calls]
-_CALL_TAG = re.compile("|".join([*map(re.escape, _OPENINGS), r"<function(?:=|[ ]name=)[^>\n]*>?", r"\[TOOL_CALLS\]"]))
+_CALL_TAG = re.compile(r"<(?!tools>)\w*(?:tool|func|call)\w*>|<function(?:=|[ ]name=)[^>\n]*>?|\[TOOL_CALLS\]")
 _ANY_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<\|[^<>|\s]{1,40}\|>|\[/?TOOL_CALLS\]")
 _CODE = re.compile(r"<\|python_tag\|>\s*[A-Za-z_][\w.]*\(")
 _STEP = re.compile(
@@ -37,7 +34,7 @@ _TOOL_LINE = r"^[^\w\n]*(?:Tool|Function)(?:[ ](?:name|call))?[^\w\n]*:[ \t*_`]*
 _TOOL_TAG = r"<(?:{names})(?=[\s/>])[^<>\n]{{0,200}}>|<invoke[ ]name=[^>\n]*>?"
 _FENCE_MARK = re.compile(r"`{3,}\w*")
 _WORD = re.compile(r"\w")
-_MADE_UP_RESULT = re.compile(rf"{RESPONSE.opening}.*?(?:{RESPONSE_END}|\Z)", re.DOTALL)
+_MADE_UP_RESULT = re.compile(r"<(tool_response|tool_result)\b[^<>\n]{0,40}>.*?(?:</\1>|\Z)", re.DOTALL)
 _LOOK = 300
 """How far around a tag or an object a word is looked for, in characters, so that the work is linear in the text."""
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")

@@ -14,11 +14,11 @@ from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.extractor import Extractor
-from llama3_tools.formats.protocol_tokens import END_OF_TURN
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import PromptFormat, render_tool_call
 from llama3_tools.prompts.complaints import complaint
-from llama3_tools.stream.machine import ExtractionStream
+from llama3_tools.reader.markup import search_end_of_turn
+from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import (
     CallProgress,
@@ -380,7 +380,7 @@ class _Written:
     def take_call(self, span: Span) -> bool:
         """Note where the next call stands, and return whether a token that ends a turn stands before it."""
         recent, at = self.recent.joined(), self._recent_at
-        is_new_turn = END_OF_TURN.ended.search(recent, self._called_to - at, span[0] - at) is not None
+        is_new_turn = search_end_of_turn(recent, self._called_to - at, span[0] - at) is not None
         self._called_to = span[1]
         cut = span[1] - at
         if cut > len(recent) // 2:  # which keeps the work linear

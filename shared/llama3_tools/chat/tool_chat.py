@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from llama3_tools.calls.reader import coercers_of
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.history import HistoryOptions, flatten_history
 from llama3_tools.chat.messages import Message, require_content, require_message, with_text
@@ -26,6 +25,7 @@ from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
 from llama3_tools.prompts.complaints import NOTHING_CALLED, complaint, misfit_complaint, render_complaints
 from llama3_tools.prompts.render import formats_asked_for
+from llama3_tools.reader.tool_calls import coercers_of
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice
 from llama3_tools.values import ToolCall, shortened

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from llama3_tools.limits import too_long, too_many
+from llama3_tools.literals.bracket_span import BracketSpan
 from llama3_tools.literals.json_object import NO_JSON_VALUE, JsonObject, parse_object
 from llama3_tools.literals.json_tokens import JsonTokens
-from llama3_tools.literals.bracket_span import BracketSpan
 from llama3_tools.literals.python_literals import mend_object, parse_arguments, plain_arguments
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.code import CODE_INTERPRETER, code_call
@@ -32,7 +32,6 @@ _SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+\s*
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
 _NAME_BEFORE = re.compile(r"[\w\])]\(\Z").search
 _KEYWORD = re.compile(r"\w\s*=(?!=)").search
-_SENTENCE_ENDS = (".", "!", "?", ":", ";", "…", ">")
 _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
@@ -134,7 +133,9 @@ class Candidates(Turn):
         span, name = candidate.reader, candidate.name or ""
         end = span.read(self.text, self.pos, ended=self.ended)
         if span.flaw:
-            refusal = Refusal(RejectionReason.MALFORMED, f"{span.flaw}, at offset {self.base + end}", self.tool_of(name))
+            refusal = Refusal(
+                RejectionReason.MALFORMED, f"{span.flaw}, at offset {self.base + end}", self.tool_of(name)
+            )
             return self._broken(candidate, refusal, self.base + end)
         self.pos = end
         if not span.is_complete:
@@ -223,7 +224,8 @@ class Candidates(Turn):
             format_ = "fence" if self.fence else self.opened or "json"
         call = self.rules.make(written, (start, end), format_, mended)
         is_sure = format_ != "pythonic"
-        if self.opened or content.waiting or not is_sure or format_ == "function":
+        waits = not is_sure or ((self.opened or format_ == "function") and not self.ended)
+        if waits or content.waiting:
             content.wait(Waiting(call, self.text[start - self.base : end - self.base], is_sure=is_sure))
         else:
             content.call(call)
@@ -259,8 +261,7 @@ class Candidates(Turn):
         self.candidate, self.state = None, GAP
         self.markup = ""
         self.fence_is_fresh = self.is_broken = False
-        self.left_from = end
-        self.line.begin(end)
+        self.call_end = self.left_from = end
 
     def _refused(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
         """Take a candidate that is complete and no call: it is text."""
@@ -460,6 +461,7 @@ class Candidates(Turn):
         """Return whether what follows is code, as `<|python_tag|>` stands before it."""
         return (
             self.reads_code
+            and self.may_be_code
             and "<|python_tag|>" in self.markup
             and self.quoted is None
             and self.region is None

@@ -71,7 +71,19 @@ class Content:
     [TextDelta(text='Hello <b>you ')]
     """
 
-    __slots__ = ("_fresh", "_has_text", "_held", "_is_cut", "_pieces", "_place", "_tail", "_thoughts", "calls", "trace", "waiting")
+    __slots__ = (
+        "_fresh",
+        "_has_text",
+        "_held",
+        "_is_cut",
+        "_pieces",
+        "_place",
+        "_tail",
+        "_thoughts",
+        "calls",
+        "trace",
+        "waiting",
+    )
 
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
@@ -109,13 +121,22 @@ class Content:
             piece: the text.
             end: the offset after it.
         """
-        if self._held or self._place is not _TEXT:
-            piece = self._with_held(piece)
+        is_segment = False
+        if self._held:
+            goes = self._goes()
+            piece = "".join([*self._held, piece])[goes:]  # type: ignore[list-item]  # calls that wait are settled before
+            self._held = []
+        if self._place is not _TEXT:
+            if self._place is not _START:
+                is_segment = self._has_text
+                piece = piece.lstrip()
+            if piece:
+                self._place = _TEXT
         body = piece.rstrip()
         if len(body) < len(piece):
             self._held.append(piece[len(body) :])
         if body:
-            self._emit(body, end - len(piece) + len(body))
+            self._emit(f" {body}" if is_segment else body, end - len(piece) + len(body), len(body))
 
     def gap(self, piece: str) -> None:
         """Hold white space, markup or delimiters."""
@@ -185,23 +206,16 @@ class Content:
 
     def end(self, end: int) -> None:
         """Take the end of the output: protocol tokens go, and after a call, white space and what closes."""
-        if not self._held:
-            return
         held = "".join(self._held)  # type: ignore[arg-type]  # no call waits at the end
-        rest = held
-        if self._place is _CALL or self._place is _THOUGHT:
-            self._held.append("\n")
-            rest = self._with_held("").rstrip()
-        elif self._place is _START:
-            rest = rest[match_tokens_at_start(rest).end() :]  # type: ignore[union-attr]  # it takes nothing, too
-        tokens = search_tokens_at_end(rest)
-        if tokens is not None:
-            rest = rest[: tokens.start()]
+        start = self._goes(is_end=True)
+        tokens = search_tokens_at_end(held, start)
+        rest = held[start:] if tokens is None else held[start : tokens.start()]
         if self._is_cut:
             rest = rest.rstrip()
         self._held = []
         if rest:
-            self._emit(rest, end - len(held) + held.rfind(rest.lstrip()) + len(rest.lstrip()))
+            is_segment = self._has_text and self._place in (_CALL, _THOUGHT)
+            self._emit(f" {rest}" if is_segment else rest, end - len(held) + start + len(rest), len(rest))
 
     def take_events(self) -> list[Event]:
         """Return the events since the last time, neighbouring text in one delta."""
@@ -236,32 +250,29 @@ class Content:
         """The reasoning so far, or `None` if there is none."""
         return self._thoughts.text if self._thoughts else None
 
-    def _with_held(self, piece: str) -> str:
-        """Return text with what is held before it, without what goes with the call before, or at the start."""
-        held, self._held = self._held, []
-        place, self._place = self._place, _TEXT
+    def _goes(self, *, is_end: bool = False) -> int:
+        """Return how much of what is held goes with the call before it, or at the start of the output."""
+        held, place = self._held, self._place
+        if not held or place is _TEXT:
+            return 0
+        opens = next((index for index, part in enumerate(held) if type(part) is Opening), len(held))
+        touching = "".join(held[:opens])  # type: ignore[arg-type]  # calls that wait are settled before
+        if place is _START:
+            return match_tokens_at_start(touching).end()  # type: ignore[union-attr]  # it takes nothing, too
         if place is _CALL:
-            opens = next((index for index, part in enumerate(held) if type(part) is Opening), len(held))
-            touching = "".join(held[:opens])  # type: ignore[arg-type]
-            end = match_closing_markup(touching).end()  # type: ignore[union-attr]  # it takes nothing, too
-            whole = "".join([touching[end:], *held[opens:], piece]).lstrip()  # type: ignore[list-item]
+            match = match_closing_markup(f"{touching}\n" if is_end else touching)
+            end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it takes nothing, too
         else:
-            whole = "".join(held)  # type: ignore[arg-type]  # calls that wait are settled before
-            if place is _START:
-                whole = whole[match_tokens_at_start(whole).end() :]  # type: ignore[union-attr]  # it takes nothing, too
-            whole += piece
-            if place is _THOUGHT:
-                whole = whole.lstrip()
-        if place is not _TEXT and not whole:
-            self._place = place
-        return f" {whole}" if whole and self._has_text and place in (_CALL, _THOUGHT) else whole
+            end = 0
+        return end + len(touching[end:]) - len(touching[end:].lstrip())
 
-    def _emit(self, text: str, end: int) -> None:
+    def _emit(self, text: str, end: int, length: int) -> None:
+        """Take text for content, of which the last characters, up to an offset, are the output's own."""
         self._has_text = True
         self._fresh.append(text)
         self._tail = text[-_TAIL:] if len(text) >= _TAIL else (self._tail + text)[-_TAIL:]
         if self.trace is not None:
-            self.trace.kept.append((end - len(text.lstrip(" ") if self._is_cut else text), end))
+            self.trace.kept.append((end - length, end))
 
     def _delta(self, texts: list[str]) -> TextDelta:
         text = texts[0] if len(texts) == 1 else "".join(texts)

@@ -29,6 +29,8 @@ __all__ = ["Machine"]
 
 _LETS_CALL_STAND = re.compile(r"(?:[\[\]`~*]|[|｜]>|>>>|functools)\s*\Z").search
 _LOOK_BEHIND, _MOST_INDENT = 64, 3
+_SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]")
+"""What code after `<|python_tag|>` may stand after: it does not begin in the middle of a sentence."""
 _XML = re.compile(r"\s*<[A-Za-z]").match
 
 
@@ -67,7 +69,7 @@ class Machine(Candidates):
     def _text(self) -> bool:
         """Search text for what may begin something."""
         text = self.text
-        found = self.grammar.first(text, self.searched if self.searched > self.pos else self.pos)
+        found = self.grammar.first(text, max(self.pos, self.searched))
         end = len(text) if found is None else found.start()
         if end > self.pos:
             self.put(end)
@@ -121,12 +123,13 @@ class Machine(Candidates):
         if content.waiting and not self.in_list:
             self._confirm_by(piece, is_closed=closed is not None)
         if not piece.isspace():
-            self._note_quotation(self.pos + len(piece) - len(piece.lstrip()))
+            if not self.markup:
+                self._note_quotation(self.pos + len(piece) - len(piece.lstrip()))
             self.markup += piece
-        if closed is not None:
-            self.opened = ""
-        if opened is not None and (closed is None or run.start("open") > run.start("close")):
-            self.opened = opened
+            if closed is not None:
+                self.opened = ""
+            if opened is not None and (closed is None or run.start("open") > run.start("close")):
+                self.opened = opened
         content.gap(piece)
 
     def _confirm_by(self, piece: str, *, is_closed: bool) -> None:
@@ -196,7 +199,8 @@ class Machine(Candidates):
         if name not in declared and name.rstrip(":.-/") in declared:
             name = name.rstrip(":.-/")
         is_correct = match[0] in (f"<function={name}>", f'<function name="{name}">')
-        self._note_quotation(at)
+        if not self.markup:
+            self._note_quotation(at)
         if inside == "{" and (is_correct or name in declared):
             brace = text.index("{", end)
             deviations = () if is_correct else (f"the tag is written {match[0].replace(name, 'NAME')}{{…}}",)
@@ -234,10 +238,10 @@ class Machine(Candidates):
             self.markup += match[0]
             self.gap(match[0])
             return True
-        self.line.read(self.text, self.base, match.start())
-        after_markup = self.content.is_after_call or bool(self.markup)
-        self._note_quotation(match.start())
-        if not (self.line.is_blank or after_markup) or self.quoted is not None:
+        stands_alone = self.content.is_after_call or bool(self.markup)
+        if not self.markup:
+            self._note_quotation(match.start())
+        if not (stands_alone or self.line.is_blank) or self.quoted is not None:
             return self._as_text(match.end("ticks"))
         self.confirm()
         self.settle()
@@ -289,7 +293,10 @@ class Machine(Candidates):
         name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(":.-/")
         if self.names is None or name not in self.names or not self._may_stand():
             return self._text_follows()
-        self._note_quotation(match.start())
+        if not self.markup:
+            self._note_quotation(match.start())
+        if "```" in match[0]:
+            self.fence = "```"
         self.markup += match[0]
         self.pos = match.end()
         head = Head(name, "name", self.base + match.start(), ("the name stands before the arguments",))
@@ -317,9 +324,11 @@ class Machine(Candidates):
         return begins_line and len(line) <= _MOST_INDENT and not line.strip(" ")
 
     def _note_quotation(self, at: int) -> None:
-        """Decide whether the markup that begins at an index is quoted, unless some stands before it."""
-        if not self.markup:
-            self.quoted = None if self.content.is_after_call else self.why_quoted(at)
+        """Decide whether the markup that begins at an index is quoted."""
+        self.quoted = None if self.content.is_after_call else self.why_quoted(at)
+        if self.reads_code:
+            before = self.text[max(at - _LOOK_BEHIND, 0) : at].rstrip(" \t")
+            self.may_be_code = before[-1:] in _SENTENCE_ENDS
 
     def _as_text(self, end: int) -> bool:
         """Take what looked like something as text."""
@@ -342,9 +351,7 @@ _TAKE: dict[str, Callable[[Machine, re.Match[str]], bool]] = {
     "head": Machine._take_head,
     "bracketed": Machine._take_head,
     "begins": Machine._take_name,
-    **dict.fromkeys(
-        ("more", "more_header", "more_im", "more_tag", "more_function", "more_arrows"), Machine._need_more
-    ),
+    **dict.fromkeys(("more", "more_header", "more_im", "more_tag", "more_function", "more_arrows"), Machine._need_more),
 }
 """What the machine does with what begins, by the last group of the pattern that matched."""
 

@@ -28,6 +28,7 @@ __all__ = [
     "match_tokens_at_start",
     "region_of_fence",
     "region_of_tag",
+    "search_end_of_turn",
     "search_markup_for_calls",
     "search_tokens_at_end",
 ]
@@ -43,12 +44,17 @@ METHOD = ".call"
 
 _SPACE = r"[ \t\n\r]{0,128}"
 _CALL = rf"{WORD_NAME}[ \t]{{0,8}}\("
-_BETWEEN = r"[ \t]{0,4}[=:,]?[ \t]{0,4}(?:\r?\n[ \t\r\n]{0,8})?"
-"""What may stand between the name of a tool and the object of its arguments."""
+_BETWEEN = r"[ \t]{0,4}[=:,]?[ \t]{0,4}(?:\r?\n[ \t\r\n]{0,8}(?:`{3}(?:json)?\r?\n)?)?"
+"""What may stand between the name of a tool and the object of its arguments; DeepSeek-R1 writes a fence there."""
+_BEGUN = rf"{_BETWEEN}(?:\r|`{{1,3}}(?:j(?:s(?:on?)?)?)?\r?)?"
+"""The beginning of that, at the end of the text."""
 _ARGUED = rf"{WORD_NAME}{_BETWEEN}\{{"
+_NAMED = rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|{_BETWEEN}\{{)"
 _THOUGHTS = "think|thinking|reasoning|scratch_pad"
 _RESULTS = "tool_response|tool_result"
-_FUNCTION = rf"<function(?:[=.(:]|[ \t]+name=)[\"']?(?P<tool>{NAME})(?![\w.:/-])[\"']?[)\]>=,:(]{{0,3}}(?![\"')\]>=,:(])"
+_FUNCTION = (
+    rf"<function(?:[=.(:]|[ \t]+name=)[\"']?(?P<tool>{NAME})(?![\w.:/-])[\"']?[)\]>=,:(]{{0,3}}(?![\"')\]>=,:(])"
+)
 """`<function=NAME>`, `<function name="NAME">`, and what Llama writes instead of them."""
 
 # The roles of others, in either case: `re` is slow if it ignores case.
@@ -57,11 +63,8 @@ _OTHERS = "(?:%s)" % "|".join(
 )
 _HEADER = r"<\|(?:start_header_id|header_start)\|>"
 _HEADER_END = r"<\|(?:end_header_id|header_end)\|>"
-_OTHER_HEADER = rf"{_HEADER}\s{{0,8}}{_OTHERS}\s{{0,8}}{_HEADER_END}"
 _IM = r"<\|im_start\|>"
-_IM_BEGINS = rf"{_IM}[A-Za-z]{{0,16}}[ \t]{{0,4}}(?:\r|<(?:\|[a-z_]{{0,14}}\|?)?)?\Z"
-_ENDED_OTHER_IM = rf"{_IM}{_OTHERS}[ \t]{{0,4}}(?:\r?\n|{_HEADER_END}|\Z)"
-_OTHER_IM = rf"{_IM}{_OTHERS}[ \t]{{0,4}}(?:\r?\n|{_HEADER_END})"
+_ROLE_BEGINS = r"[A-Za-z]{0,16}[ \t]{0,4}(?:\r|<(?:\|[a-z_]{0,14}\|?)?)?\Z"
 
 _TOKEN = r"<[|｜](?!im_start\||(?:start_header_id|header_start)\|)[^<>|｜\n]{1,40}[|｜]>"
 _CLOSING_TAG = r"</[A-Za-z][^<>{\n]{0,60}>"
@@ -71,7 +74,7 @@ _KNOWN = (
     rf"|{_IM}(?:assistant(?![A-Za-z]))?"
 )
 """The tokens of Llama's and ChatML's, which go at the edges of an output, too."""
-_NO_PART_OF_CODE = r"(?<![\w)\]\"'`=(\[])(?<!=\s)(?<!\(\s)(?<!\breturn\s)(?<!\bin\s)"
+_NO_PART_OF_CODE = r"(?<![\w)\"'`=(\[])(?<!=\s)(?<!\(\s)(?<!\breturn\s)(?<!\bin\s)"
 
 match_tokens_at_start = re.compile(rf"(?:\s*(?:{_KNOWN}))*").match
 search_tokens_at_end = re.compile(rf"(?:(?:{_KNOWN})\s*)+\Z").search
@@ -84,13 +87,21 @@ search_markup_for_calls = re.compile(
 ).search
 """Searches markup for a tag or token whose only use is calls."""
 
+search_end_of_turn = re.compile(
+    rf"(?=<\|(?:eom_id|eot_id|end_of_text|eom|eot|im_end|endoftext)\|>|{_HEADER}|{_IM})"
+).search
+"""Searches for a token that ends a turn, or begins the next one."""
+
 CODE_END = (
     re.compile(r"(?P<close><\|[a-z_]{1,24}\|>)|(?P<more><(?:\|[a-z_]{0,24}\|?)?\Z)").search,
     re.compile(r"(?P<close><\|[a-z_]{1,24}\|>)").search,
 )
 """Search for what ends code after `<|python_tag|>`."""
 _LIST_END = r"\](?!\(|\.\w|\[\d|\s{0,2}=(?!=))"
-LIST_END = (re.compile(rf"{_LIST_END}(?!(?:[.\[]|\s{{1,2}})?\Z)|\](?P<more>(?:[.\[]|\s{{1,2}})?\Z)").match, re.compile(_LIST_END).match)
+LIST_END = (
+    re.compile(rf"{_LIST_END}(?!(?:[.\[]|\s{{1,2}})?\Z)|\](?P<more>(?:[.\[]|\s{{1,2}})?\Z)").match,
+    re.compile(_LIST_END).match,
+)
 """Match the end of a list of pythonic calls, unless what follows makes it a part of code."""
 
 
@@ -124,7 +135,7 @@ def region_of_tag(tag: str, why: str) -> Region:
 def region_of_fence(ticks: str, why: str) -> Region:
     """Return the region up to the line that closes a fence."""
     mark = rf"{re.escape(ticks)}{re.escape(ticks[0])}{{0,16}}[ \t]{{0,8}}"
-    return _region(why, rf"^[ \t]{{0,8}}{mark}$", rf"^[ \t]{{0,8}}[`~]{{0,32}}[ \t]{{0,8}}")
+    return _region(why, rf"^[ \t]{{0,8}}{mark}$", r"^[ \t]{0,8}[`~]{0,32}[ \t]{0,8}")
 
 
 OTHER_TURN = _region(
@@ -167,7 +178,7 @@ def grammar_of(*, calls: bool, json: bool, function: bool, names: bool) -> tuple
 
 
 def _thoughts_alone(*, ended: bool) -> Grammar:
-    more = "" if ended else rf"|<[a-z_]{{0,12}}\Z(?P<more>)"
+    more = "" if ended else r"|<[a-z_]{0,12}\Z(?P<more>)"
     thought = re.compile(rf"<(?P<thinks>{_THOUGHTS})>(?P<thought>){more}").match
     space = re.compile(r"(?P<open>(?!))?(?P<close>(?!))?\s*").match
     return Grammar(re.compile("<").search, space, space, {"<": thought}, None)
@@ -176,9 +187,9 @@ def _thoughts_alone(*, ended: bool) -> Grammar:
 def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar:
     at_end = "" if ended else r"|\Z"
     letter = r"|[^\W\d]" if names else ""
-    line = [_CALL, _ARGUED] if names else []
+    line = [_NAMED] if names else []
     if not ended:
-        line.append(rf"(?:{WORD_NAME}(?:{_BETWEEN}\r?)?)?\Z" if names else rf"{_begins('functools[')}?\Z")
+        line.append(rf"(?:{WORD_NAME}(?:{_BEGUN})?)?\Z" if names else rf"{_begins('functools[')}?\Z")
     first = [
         *([rf"\{{(?=[{OBJECT_BEGINS}]{at_end})"] if json else []),
         rf"\[(?=[ \t\n\r\[{{A-Z/]{letter}{at_end})",
@@ -187,18 +198,18 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
         "~~~" if ended else r"~(?=~~|~?\Z)",
         rf"\*(?=\*[ \t]{{0,4}}(?:[{{<\[`\r\n\w]{at_end}){at_end})",
         ">>>" if ended else r">(?=>>|>?\Z)",
-        rf"\n(?=[ \t]{{0,3}}(?:{'|'.join([*line, 'functools.'])}))",
+        rf"\n(?=[ \t]*(?:{'|'.join([*line, 'functools.'])}))",
     ]
     others = _angle(function=function, ended=ended) | _fences(ended=ended) | _square(names=names, ended=ended)
     if not ended:
         others["*"] = r"\*\*?[ \t]{0,4}" + (rf"(?:{WORD_NAME}[ \t]{{0,8}})?" if names else "") + r"\Z(?P<more>)"
         others["-"] = r"--?!?\Z(?P<more>)"
-        others[">"] = rf">>?\Z(?P<more>)|>>>(?:{WORD_NAME}(?:{_BETWEEN}\r?)?)?\Z(?P<more_arrows>)"
+        others[">"] = rf">>?\Z(?P<more>)|>>>(?:{WORD_NAME}(?:{_BEGUN})?)?\Z(?P<more_arrows>)"
         others["f"] = rf"{_begins('functools[')}\Z(?P<more>)"
     name = None
     if names:
         written = rf"(?P<name>{WORD_NAME})(?:[ \t]{{0,8}}\((?P<call>)|{_BETWEEN}(?=\{{)(?P<head>))"
-        begun = "" if ended else rf"|(?P<begun>{WORD_NAME})(?:{_BETWEEN}\r?)\Z(?P<begins>)"
+        begun = "" if ended else rf"|(?P<begun>{WORD_NAME})(?:{_BEGUN})\Z(?P<begins>)"
         name = re.compile(written + begun).match
     return Grammar(
         re.compile("|".join(first)).search,
@@ -211,19 +222,25 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
 
 def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
     """Return all that may stand between two calls: markup, delimiters, white space. After text, no closing comes first."""
-    no_role = _ENDED_OTHER_IM if ended else f"{_OTHER_IM}|{_IM_BEGINS}"
     call = f"|{_CALL}" if names else ""
     at_end = r"|\Z" if ended else ""
+    other = rf"{_OTHERS}[ \t]{{0,4}}(?:\r?\n|{_HEADER_END}{at_end})"
+    no_role = other if ended else rf"{other}|{_ROLE_BEGINS}"
+    angle = [
+        rf"\|im_start\|>(?!{no_role})(?:assistant(?![A-Za-z])[ \t]{{0,4}})?(?:\r?\n)?",
+        r"/(?P<close>[A-Za-z][^<>{\n]{0,60})>",
+        rf"(?!(?:{_THOUGHTS}|{_RESULTS})[ >]|function(?:[=.(:]|[ \t]+name=))"
+        r"(?P<open>[A-Za-z][\w:.-]{0,31})(?:[ \t][^<>{\n]{0,28})?/?>",
+        rf"\|(?:start_header_id|header_start)\|>(?!\s{{0,8}}{_OTHERS}\s{{0,8}}{_HEADER_END})"
+        rf"(?:[^<>|]{{0,32}}{_HEADER_END}|(?=[\[{{]|{_HEADER}))",
+        rf"{_TOKEN[1:]}",
+        r"!--|\?[^<>\n{]{0,60}>",
+        r"[a-z_]{4,24}[ \n]{1,4}(?=\{)",
+    ]
     pieces = [
         r"[\s;,]+",
-        rf"<(?!(?:{_THOUGHTS}|{_RESULTS})[ >]|function(?:[=.(:]|[ \t]+name=))"
-        r"(?P<open>[A-Za-z][\w:.-]{0,31})(?:[ \t][^<>{\n]{0,28})?/?>",
-        rf"(?P<close>{_CLOSING_TAG})",
-        _TOKEN,
-        rf"(?!{_OTHER_HEADER}){_HEADER}(?:[^<>|]{{0,32}}{_HEADER_END}|(?=[\[{{]|{_HEADER}))",
-        rf"(?!{no_role}){_IM}(?:assistant(?![A-Za-z])[ \t]{{0,4}})?(?:\r?\n)?",
-        r"<[a-z_]{4,24}[ \n]{1,4}(?=\{)",
-        r"<!--|--!?>|<\?[^<>\n{]{0,60}>",
+        rf"<(?:{'|'.join(angle)})",
+        r"--!?>",
         r"\[/?[A-Z][A-Z_]{1,30}\]",
         r"\[(?=[ \t\n\r\[]{0,128}\{)",
         rf"\*\*(?=[ \t]{{0,4}}(?:[{{<\[`\r\n]{call}{at_end}))",
@@ -232,27 +249,34 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
     if names:
         pieces += [rf"{_NO_PART_OF_CODE}(?:\[{_SPACE}){{1,4}}(?={_CALL})", rf">>>(?={_ARGUED})"]
     run = rf"(?:{'|'.join(pieces)})"
-    return rf"\s*(?:(?!</|--|[;,]){run}{{1,64}})?" if is_after_text else rf"{run}{{0,64}}"
+    return rf"\s*(?:(?!</|--|[;,]|(?<=\])\[){run}{{1,64}})?" if is_after_text else rf"{run}{{0,64}}"
 
 
 def _angle(*, function: bool, ended: bool) -> dict[str, str]:
     """Return what begins with `<` and is no markup of calls."""
+    at_end = r"|\Z" if ended else ""
     things = [
         rf"<(?P<thinks>{_THOUGHTS})>(?P<thought>)",
         rf"<(?P<answers>{_RESULTS})(?:[ \t][^<>\n]{{0,40}})?>(?P<response>)",
-        rf"(?:{_OTHER_HEADER}|{_ENDED_OTHER_IM if ended else _OTHER_IM})(?P<turn>)",
+        rf"(?:{_HEADER}\s{{0,8}}{_OTHERS}\s{{0,8}}{_HEADER_END}|{_IM}{_OTHERS}[ \t]{{0,4}}(?:\r?\n|{_HEADER_END}{at_end}))(?P<turn>)",
     ]
     if function:
-        inside = r"(?P<inside>\{|</function>|<|)" if ended else r"(?:(?P<inside>\{|</function>|(?!" + _begins("</function>") + r"\Z)<)|(?=[^ \t\n\r{<]))"
+        inside = (
+            r"(?P<inside>\{|</function>|<|)"
+            if ended
+            else r"(?:(?P<inside>\{|</function>|(?!" + _begins("</function>") + r"\Z)<)|(?=[^ \t\n\r{<]))"
+        )
         things.insert(0, rf"{_FUNCTION}(?={_SPACE}{inside})(?P<function>)")
     if not ended:
         things += [
             rf"{_HEADER}[^<>|]{{0,32}}(?:<(?:\|[a-z_]{{0,16}}\|?)?)?\Z(?P<more_header>)",
-            rf"{_IM_BEGINS}(?P<more_im>)",
+            rf"{_IM}{_ROLE_BEGINS}(?P<more_im>)",
             r"<(?:[A-Za-z/!?|｜][^<>{\n]{0,62}(?:\n[ \n]{0,4})?)?\Z(?P<more_tag>)",
         ]
         if function:
-            things.append(rf"{_FUNCTION.replace('?P<tool>', '?:')}{_SPACE}(?:{_begins('</function>')})?\Z(?P<more_function>)")
+            things.append(
+                rf"{_FUNCTION.replace('?P<tool>', '?:')}{_SPACE}(?:{_begins('</function>')})?\Z(?P<more_function>)"
+            )
     return {"<": "|".join(things)}
 
 
@@ -271,7 +295,7 @@ def _square(*, names: bool, ended: bool) -> dict[str, str]:
     """Return the name of a tool in brackets."""
     things = [rf"\[(?P<listed>{WORD_NAME})\]{_BETWEEN}(?=\{{)(?P<bracketed>)"] if names else []
     if not ended:
-        name = rf"(?:{WORD_NAME}(?:[ \t]{{0,8}}|\]{_BETWEEN}\r?))?" if names else ""
+        name = rf"(?:{WORD_NAME}(?:[ \t]{{0,8}}|\]{_BEGUN}))?" if names else ""
         things.append(rf"\[(?:[ \t\n\r\[]{{0,128}}{name}|/?[A-Z][A-Z_]{{0,30}}|/)\Z(?P<more>)")
     return {"[": "|".join(things)} if things else {}
 

@@ -30,17 +30,18 @@ class Line:
     __slots__ = ("_head", "_is_in_ticks", "_read", "_ticks")
 
     def __init__(self) -> None:
-        self.begin(0)
+        self._begin(0)
 
-    def begin(self, offset: int) -> None:
-        """Begin anew at an offset, after a call."""
+    def _begin(self, offset: int) -> None:
         self._head = ""
         self._ticks = 0
         self._is_in_ticks = False
         self._read = offset
 
-    def read(self, text: str, base: int, end: int) -> None:
-        """Read up to an index of the window, of which `base` is the offset."""
+    def read(self, text: str, base: int, end: int, call_end: int) -> None:
+        """Read up to an index of the window, of which `base` is the offset; the line begins anew after the last call."""
+        if call_end > self._read:
+            self._begin(call_end)
         start = self._read - base
         if end <= start:
             return

@@ -106,4 +106,4 @@ class Rejections:
 
     def in_order(self) -> tuple[Rejection, ...]:
         """Return them in the order of the text."""
-        return tuple(sorted(self._list, key=lambda one: one.span))
+        return tuple(sorted(self._list, key=lambda one: one.span)) if self._list else ()

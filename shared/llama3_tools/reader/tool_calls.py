@@ -119,7 +119,7 @@ class ToolRules:
 
     def check_pythonic(self, written: WrittenCall) -> WrittenCall | Refusal:
         """Return a pythonic call, or why it is none."""
-        if not written.arguments and written.name in self.declared:
+        if not written.arguments and (self.tools is None or written.name in self.tools):
             refusal = refuse_empty(written.name, self.tools)
             if refusal is not None:
                 return refusal

@@ -87,6 +87,7 @@ class Turn:
 
     __slots__ = (
         "base",
+        "call_end",
         "candidate",
         "content",
         "data_end",
@@ -107,6 +108,7 @@ class Turn:
         "limits",
         "line",
         "markup",
+        "may_be_code",
         "names",
         "opened",
         "options",
@@ -164,6 +166,8 @@ class Turn:
         self.content = Content(is_kept=keep_content)
         self.rejections = Rejections(options.limits.max_rejections)
         self.line = Line()
+        self.call_end = 0
+        """The offset after the last call, at which the line begins anew."""
         self.left_from = 0
         """The offset after the last candidate: what comes after it is looked over for what is left."""
         self.candidate: Candidate | None = None
@@ -181,6 +185,8 @@ class Turn:
         """The markup since the last text or call."""
         self.quoted: str | None = None
         """Why that is quoted, if it is."""
+        self.may_be_code = False
+        """Whether the markup stands where code may begin."""
         self.opened = ""
         """The name of the tag that is open: calls in it wait for its end."""
         self.fence = ""
@@ -207,7 +213,7 @@ class Turn:
         """Forget the window up to an index; an open candidate keeps what it needs."""
         text, base, candidate = self.text, self.base, self.candidate
         begin = cut if candidate is None else min(max(candidate.begin - base, 0), cut)
-        self.line.read(text, base, begin)
+        self.line.read(text, base, begin, self.call_end)
         if candidate is not None and begin < cut:
             candidate.pieces.append(text[begin:cut])
         self.text, self.base = text[cut:], base + cut
@@ -250,7 +256,7 @@ class Turn:
         """Return why what begins at an index of the window is quoted, if it is."""
         if self.region is not None:
             return self.region.why
-        self.line.read(self.text, self.base, at)
+        self.line.read(self.text, self.base, at, self.call_end)
         return self.line.quotation(self.text[at - 1 : at], self.rules.declared)
 
     def begin_region(self, region: Region, *, is_split: bool = False) -> bool:

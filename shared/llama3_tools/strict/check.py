@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from llama3_tools.calls.shapes import read_call
 from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem, require_str
 from llama3_tools.extractor import Extractor
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
@@ -25,6 +24,7 @@ from llama3_tools.literals.json_places import BrokenObject, key_twice, read_obje
 from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.options import ReadOptions, new_call_id
+from llama3_tools.reader.json_calls import read_call
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened

@@ -9,7 +9,6 @@ from llama3_acceptance.doctor.finding import IN_BETWEEN, Finding
 from llama3_acceptance.doctor.questions import MAX_TOKENS, NATIVE, TEXT_AND_CALL, TEXT_TOKENS, TOOLS
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.chat.finish_reason import is_complete
-from llama3_tools.formats.tags import TAGS
 from llama3_tools.values import shortened
 
 __all__ = [
@@ -32,11 +31,11 @@ _LEAST_FOR_CALL = 8
 _CITIES = 2
 _CALLED = ("tool_calls", "function_call")
 _FORMS = {
-    **{tag.name: f"JSON in {next(iter(tag.closings))}" for tag in TAGS},
     "json": "bare JSON",
+    "fence": "JSON in a fence",
     "function": "the tag <function=NAME>",
     "pythonic": "pythonic calls",
-    "python_start": "pythonic calls after <|python_start|>",
+    "name": "the name of the tool before its arguments",
     "envelope": "an object with tool_call",
     "code": "code",
 }
@@ -119,7 +118,7 @@ def calls_as_text(of: Examination) -> Iterator[Finding]:
     forms = [call.format for name in NATIVE if not of[name].calls for call in of.read(name).tool_calls]
     if not forms:
         return
-    form = _FORMS.get(forms[0], forms[0])
+    form = _FORMS.get(forms[0], f"JSON in <{forms[0]}>")
     also = "some of the calls come" if of.calls_natively else "calls come"
     yield Finding(
         "calls_as_text",

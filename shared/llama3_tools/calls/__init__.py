@@ -1,1 +1,0 @@
-"""From JSON to tool calls: the shapes they have, and the repair of broken ones."""

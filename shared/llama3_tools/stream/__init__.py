@@ -1,1 +1,0 @@
-"""The incremental machine, and what becomes of the text around calls."""
