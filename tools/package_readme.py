@@ -29,8 +29,8 @@ def absolute(text: str, repository: str, tag: str) -> str:
     """Return a page with its relative links made absolute: pages of the repository, and files for images.
 
     Examples:
-        >>> absolute("[Rules](docs/rules.md), ![](docs/plot.svg)", "https://host/me/it", "v1.0.0")
-        '[Rules](https://host/me/it/blob/v1.0.0/docs/rules.md), ![](https://host/me/it/raw/v1.0.0/docs/plot.svg)'
+        >>> absolute("[Reading](docs/reading.md), ![](docs/plot.svg)", "https://host/me/it", "v1.0.0")
+        '[Reading](https://host/me/it/blob/v1.0.0/docs/reading.md), ![](https://host/me/it/raw/v1.0.0/docs/plot.svg)'
     """
 
     def link(found: re.Match[str]) -> str:

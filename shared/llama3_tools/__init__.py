@@ -1,6 +1,6 @@
 """What a local Llama 3 writes, as content and tool calls.
 
-The rules that docstrings and tests cite by number are in `docs/rules.md`.
+The principles that docstrings and tests cite by number are in `docs/reading.md`.
 
 >>> from llama3_tools import extract
 >>> extraction = extract('Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}')
