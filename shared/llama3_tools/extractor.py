@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from llama3_tools.errors import require_bool, require_str
-from llama3_tools.options import ReadOption, ReadOptions, new_call_id, read_options, written_id
-from llama3_tools.reader.code import CODE_INTERPRETER
+from llama3_tools.options import ReadOption, ReadOptions, read_options
 from llama3_tools.reader.machine import Machine
-from llama3_tools.reader.markup import grammar_of
+from llama3_tools.reader.rules import Rules
 from llama3_tools.reader.stream import ExtractionStream
-from llama3_tools.reader.tool_calls import ToolRules
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
@@ -38,7 +36,7 @@ class Extractor:
     [('get_weather', {'city': 'Paris'})]
     """
 
-    __slots__ = ("_grammars", "_names", "_options", "_reads", "_rules", "_tools")
+    __slots__ = ("_rules",)
 
     def __init__(
         self,
@@ -68,33 +66,11 @@ class Extractor:
         self._set_up(None if tools is None else declare_tools(tools), chosen)
 
     def _set_up(self, tools: dict[str, Tool] | None, options: ReadOptions) -> None:
-        self._tools = tools
-        self._options = options
-        id_factory = options.id_factory
-        self._rules = ToolRules(
-            tools,
-            on_unknown_tool=options.on_unknown_tool,
-            id_factory=id_factory if id_factory is new_call_id else partial(written_id, id_factory),
-            coerce_arguments=options.coerce_arguments,
-            depth=options.limits.max_depth,
-        )
-        formats = options.formats
-        has_names = "pythonic" in formats if formats is not None else bool(tools)
-        self._reads = (
-            formats is None or "json" in formats,
-            ("code" in formats if formats is not None else CODE_INTERPRETER in (tools or ())),
-        )
-        self._names = (tools or {}) if has_names else None
-        self._grammars = grammar_of(
-            calls=formats != ("none",),
-            json=self._reads[0],
-            function=formats is None or "function" in formats,
-            names=has_names,
-        )
+        self._rules = Rules(tools, options)
 
-    def __getstate__(self) -> tuple[dict[str, Tool] | None, ReadOptions]:
+    def __getstate__(self) -> tuple[Mapping[str, Tool] | None, ReadOptions]:
         """Return what an extractor is made of, to copy or pickle it."""
-        return self._tools, self._options
+        return self._rules.tools, self._rules.options
 
     def __setstate__(self, state: tuple[dict[str, Tool] | None, ReadOptions]) -> None:
         """Take what `__getstate__` returned."""
@@ -103,12 +79,13 @@ class Extractor:
     @property
     def tools(self) -> dict[str, Tool] | None:
         """The declared tools by name, or `None` if any name may be called."""
-        return None if self._tools is None else dict(self._tools)
+        tools = self._rules.tools
+        return None if tools is None else dict(tools)
 
     @property
     def options(self) -> ReadOptions:
         """How outputs are read."""
-        return self._options
+        return self._rules.options
 
     def extract(self, text: str, *, complete: bool = True) -> Extraction:
         """Take one whole model output apart. It never raises on a `str`.
@@ -142,30 +119,21 @@ class Extractor:
 
     def _has_nothing(self, text: str) -> bool:
         """Return whether an output has no character with which anything begins, and names no tool."""
-        names = self._names
+        names = self._rules.names
         return (
-            self._grammars[1].first(text) is None
+            self._rules.grammars[1].first(text) is None
             and (names is None or (0 < len(names) <= _FEW and not any(name in text for name in names)))
-            and not self._options.starts_reasoning
+            and not self._rules.options.starts_reasoning
         )
 
     def _stream(self, *, keep_content: bool = True) -> ExtractionStream:
-        reads_json, reads_code = self._reads
-        machine = Machine(
-            self._rules,
-            self._grammars,
-            self._names,
-            self._options,
-            reads_json=reads_json,
-            reads_code=reads_code,
-            keep_content=keep_content,
-        )
-        return ExtractionStream(machine)
+        return ExtractionStream(Machine.of(self._rules, keep_content=keep_content))
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""
-        names = "any" if self._tools is None else list(self._tools)
-        return f"Extractor(tools={names}, on_unknown_tool={self._options.on_unknown_tool!r})"
+        rules = self._rules
+        names = "any" if rules.tools is None else list(rules.tools)
+        return f"Extractor(tools={names}, on_unknown_tool={rules.options.on_unknown_tool!r})"
 
 
 @cache

@@ -25,7 +25,7 @@ from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
 from llama3_tools.prompts.complaints import NOTHING_CALLED, complaint, misfit_complaint, render_complaints
 from llama3_tools.prompts.render import formats_asked_for
-from llama3_tools.reader.tool_calls import coercers_of
+from llama3_tools.reader.rules import coercers_of
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice
 from llama3_tools.values import ToolCall, shortened

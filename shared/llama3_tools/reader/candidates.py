@@ -16,7 +16,8 @@ from llama3_tools.reader.content import Waiting
 from llama3_tools.reader.json_calls import WrittenCall, plain_call
 from llama3_tools.reader.markup import CODE_END, region_of_fence, search_markup_for_calls
 from llama3_tools.reader.rejections import attempted_name, has_call_keys
-from llama3_tools.reader.tool_calls import Found, Placed
+from llama3_tools.reader.rules import Found, Placed
+from llama3_tools.reader.switches import is_off
 from llama3_tools.reader.turn import ARGUMENTS, CODE, GAP, MENDING, OBJECT, REGION, TEXT, Candidate, Head, Turn
 from llama3_tools.values import RejectionReason
 
@@ -52,8 +53,8 @@ class Candidates(Turn):
             json = written.arguments_json
             if (
                 self.rules.may_call(written.name)
-                and json.count("{") + json.count("[") < self.limits.max_depth
-                and end - at <= self.limits.max_call_length
+                and json.count("{") + json.count("[") < self.rules.limits.max_depth
+                and end - at <= self.rules.limits.max_call_length
                 and (self.content.is_after_call or self._is_free(at))
                 and not (self.opened and self.opened in self.rules.declared)
                 and not self.is_aborted
@@ -95,7 +96,12 @@ class Candidates(Turn):
     def _head_of_tag(self) -> Head | None:
         """Return the tag before an object, if it names a declared tool."""
         name = self.opened
-        if not name or self.names is None or name not in self.names or not self.markup.rstrip().endswith(">"):
+        if (
+            not name
+            or name not in (self.rules.names or ())
+            or not self.markup.rstrip().endswith(">")
+            or is_off("heads")
+        ):
             return None
         return Head(name, name, self.base + self.pos, ("the tag is the name of the tool",))
 
@@ -164,24 +170,26 @@ class Candidates(Turn):
 
     def _is_too_long(self, candidate: Candidate) -> bool:
         """Give up a candidate that is too long; else wait for more."""
-        if self.base + self.pos - candidate.begin > self.limits.max_call_length:
-            return self._broken(candidate, Refusal(*too_long(self.limits), candidate.name), self.base + self.pos)
+        if self.base + self.pos - candidate.begin > self.rules.limits.max_call_length:
+            return self._broken(candidate, Refusal(*too_long(self.rules.limits), candidate.name), self.base + self.pos)
         return False
 
     def _judge(self, candidate: Candidate, parsed: JsonObject, raw: str) -> bool:
         """Decide on an object that is complete."""
         head = candidate.head
         found: Found | Refusal
-        if len(raw) > self.limits.max_call_length:
-            found = Refusal(*too_long(self.limits), candidate.name or attempted_name(raw))
+        if len(raw) > self.rules.limits.max_call_length:
+            found = Refusal(*too_long(self.rules.limits), candidate.name or attempted_name(raw))
         elif head is not None:
             found = self.rules.read_arguments(head.name, parsed)
             if isinstance(found, WrittenCall) and head.deviations:
                 found = found._replace(deviations=head.deviations + found.deviations)
         else:
             found = self.rules.read(parsed)
-            if type(found) is Refusal and found.name is None and self.names:
-                named = (key for key, value in parsed.members.items() if key in self.names and isinstance(value, dict))
+            if type(found) is Refusal and found.name is None and self.rules.names:
+                named = (
+                    key for key, value in parsed.members.items() if key in self.rules.names and isinstance(value, dict)
+                )
                 found = found._replace(name=next(named, None))
         if type(found) is Refusal and found.reason is RejectionReason.MALFORMED:
             return self._flawed(candidate, found, raw)
@@ -218,7 +226,7 @@ class Candidates(Turn):
         """Take a call: it is made, or waits. The window is read up to its end."""
         content = self.content
         end = start + length
-        if len(content.calls) + len(content.waiting) >= self.limits.max_calls:
+        if len(content.calls) + len(content.waiting) >= self.rules.limits.max_calls:
             return self._one_too_many(written, start, end)
         if format_ == "json":
             format_ = "fence" if self.fence else self.opened or "json"
@@ -240,18 +248,18 @@ class Candidates(Turn):
         for part in found:
             if not isinstance(part, Placed):
                 content.message(part)
-            elif len(content.calls) < self.limits.max_calls:
+            elif len(content.calls) < self.rules.limits.max_calls:
                 span = (start, start + len(raw)) if mended else (start + part.start, start + part.end)
                 content.call(self.rules.make(part.written, span, "envelope", mended))
             else:
-                refusal = Refusal(*too_many(self.limits), part.written.name)
+                refusal = Refusal(*too_many(self.rules.limits), part.written.name)
                 self.rejections.add(start + part.start, start + part.end, refusal)
         self._after_call(start + len(raw))
         return True
 
     def _one_too_many(self, written: WrittenCall, start: int, end: int) -> bool:
         self.content.settle()
-        self.rejections.add(start, end, Refusal(*too_many(self.limits), written.name))
+        self.rejections.add(start, end, Refusal(*too_many(self.rules.limits), written.name))
         self.pos = start - self.base
         self.put(end - self.base)
         self._after_call(end)
@@ -261,7 +269,7 @@ class Candidates(Turn):
         self.candidate, self.state = None, GAP
         self.markup = ""
         self.fence_is_fresh = self.is_broken = False
-        self.call_end = self.left_from = end
+        self.call_end = end
 
     def _refused(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
         """Take a candidate that is complete and no call: it is text."""
@@ -323,8 +331,6 @@ class Candidates(Turn):
         is_element = candidate.format == "json" and not is_meant and (candidate.is_part or self._is_first(self.pos))
         begins_region = self.settle_before_text() or (self.fence_is_fresh and not is_meant)
         self.markup, self.opened, self.fence_is_fresh = "", "", False
-        if refusal.name is not None:
-            self.left_from = self.base + end
         had_words = self.has_words
         self.put(end)
         self.has_words = had_words or refusal.reason is not RejectionReason.QUOTED
@@ -353,6 +359,10 @@ class Candidates(Turn):
 
     def _quote_fence(self) -> bool:
         """Begin quotation in a fence: what stands first in it is neither a call nor an attempt, or code after calls."""
+        if is_off("fences"):
+            self.fence_is_fresh, self.markup = False, ""
+            self.state, self.searched = TEXT, self.pos + 1
+            return True
         ticks, self.fence, self.fence_is_fresh = self.fence, "", False
         return self.begin_region(region_of_fence(ticks, "in a fence of code"))
 
@@ -379,6 +389,8 @@ class Candidates(Turn):
 
     def _is_part(self, at: int) -> bool:
         """Return whether an object is a part of something: the value of a key, an argument, an element of data."""
+        if is_off("parts"):
+            return False
         text = self.text
         first = max(at - _LOOK_BEHIND, 0)
         before = text[first:at].rstrip(" \t\n\r[")
@@ -408,7 +420,7 @@ class Candidates(Turn):
 
     def _may_mend(self, candidate: Candidate) -> bool:
         is_object = candidate.format not in ("pythonic", "code")
-        return self.options.repair and is_object and self.region is None and not self.is_aborted
+        return self.rules.options.repair and is_object and self.region is None and not self.is_aborted
 
     def _begin_mending(self, candidate: Candidate, refusal: Refusal, resume: int) -> bool:
         """Find the end of an object that is no JSON, at whose beginning the window stands, to repair it."""
@@ -423,7 +435,7 @@ class Candidates(Turn):
         assert candidate is not None  # noqa: S101  # the state says so
         span, refusal, resume = candidate.reader
         self.pos = span.read(self.text, self.pos, ended=self.ended)
-        is_too_long = self.base + self.pos - candidate.begin > self.limits.max_call_length
+        is_too_long = self.base + self.pos - candidate.begin > self.rules.limits.max_call_length
         if not (span.flaw or span.is_complete or self.ended or is_too_long):
             return False
         if span.is_complete and not is_too_long:
@@ -460,7 +472,7 @@ class Candidates(Turn):
     def _is_code_due(self) -> bool:
         """Return whether what follows is code, as `<|python_tag|>` stands before it."""
         return (
-            self.reads_code
+            self.rules.reads_code
             and self.may_be_code
             and "<|python_tag|>" in self.markup
             and self.quoted is None

@@ -185,6 +185,16 @@ class Content:
         opener = _OPENERS[bracket]
         return self._tail.count(opener) <= self._tail.count(bracket)
 
+    def begin_quotation(self, offset: int) -> None:
+        """Note where a region of quotation begins."""
+        if self.trace is not None:
+            self.trace.quoted.append((offset, offset))
+
+    def end_quotation(self, offset: int) -> None:
+        """Note where it ends."""
+        if self.trace is not None:
+            self.trace.quoted[-1] = self.trace.quoted[-1][0], offset
+
     def begin_thought(self) -> None:
         """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
         self._is_cut = True

@@ -1,12 +1,11 @@
-"""Which forms of calls are read, by name; and the rules that can be switched off, to see what they are good for."""
+"""Which forms of calls are read, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
-__all__ = ["RULES", "FormatName", "Formats", "off", "require_formats", "switched_off"]
+__all__ = ["FormatName", "Formats", "require_formats"]
 
 FormatName: TypeAlias = Literal["json", "function", "pythonic", "code", "all", "none"]
 """A form of writing calls, as it can be asked for: objects of JSON, `<function=NAME>` tags, pythonic calls with objects
@@ -15,50 +14,6 @@ after the name of their tool, code after `<|python_tag|>`; or all of them, or no
 Formats: TypeAlias = Iterable[FormatName] | FormatName | None
 """The forms that are read: their names, or one. `None`: JSON and `<function=NAME>` and, if tools are declared, the rest,
 too, for those. `"none"`: no call is read at all, and nothing but reasoning is taken out of the text."""
-
-RULES = (
-    "other keys",
-    "heads",
-    "parts",
-    "regions",
-    "fences",
-    "lines",
-    "broken lines",
-    "surplus",
-    "leftovers",
-)
-"""The rules that can be switched off."""
-
-off: set[str] = set()
-"""Those that are."""
-
-
-@contextmanager
-def switched_off(*names: str) -> Iterator[None]:
-    """Switch rules off for the extractors that are made meanwhile, to see what they are good for.
-
-    >>> from llama3_tools import Extractor
-    >>> with switched_off("lines"):
-    ...     extractor = Extractor()
-    >>> len(extractor.extract('> {"name": "f", "parameters": {}}').tool_calls)
-    1
-
-    Args:
-        *names: the rules, out of `RULES`.
-
-    Raises:
-        ValueError: there is no such rule.
-    """
-    unknown = sorted(set(names).difference(RULES))
-    if unknown:
-        raise ValueError(f"no rule is named {unknown[0]!r}; there are {', '.join(RULES)}")
-    before = set(off)
-    off.update(names)
-    try:
-        yield
-    finally:
-        off.clear()
-        off.update(before)
 
 
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:

@@ -19,9 +19,13 @@ from collections.abc import Callable
 
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.candidates import BROKEN_OFF, Candidates
+from llama3_tools.reader.content import Content
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS, OTHER_TURN, region_of_tag, search_markup_for_calls
 from llama3_tools.reader.quotation import IN_RESULT, IN_THOUGHTS
+from llama3_tools.reader.rejections import Rejections
+from llama3_tools.reader.rules import Rules
+from llama3_tools.reader.switches import is_off
 from llama3_tools.reader.turn import ARGUMENTS, CODE, GAP, MENDING, OBJECT, REGION, TEXT, Candidate, Head, State
 from llama3_tools.values import Extraction, RejectionReason
 
@@ -45,16 +49,29 @@ class Machine(Candidates):
         while steps[self.state](self):
             pass
 
+    @classmethod
+    def of(cls, rules: Rules, *, keep_content: bool) -> Machine:
+        """Begin a turn that is read by some rules."""
+        options = rules.options
+        content, rejections = Content(is_kept=keep_content), Rejections(options.limits.max_rejections)
+        machine = cls(rules, content, rules.grammars[0], rejections)
+        if options.starts_reasoning:
+            machine.begin_region(region_of_tag("think", IN_THOUGHTS)._replace(is_split=options.split_reasoning))
+        return machine
+
     def finish(self) -> Extraction:
         """Take the end of the output."""
-        self.ended, self.grammar = True, self.grammars[1]
-        self.run()
+        self.ended, self.grammar = True, self.rules.grammars[1]
         content = self.content
+        if self.is_aborted and content.waiting:
+            self.settle(lambda _: BROKEN_OFF)
+        self.run()
         if content.waiting:
-            self.settle((lambda _: BROKEN_OFF) if self.is_aborted else None)
-        content.end(self.base + len(self.text))
-        if self.region is not None and content.trace is not None:
-            content.trace.quoted[-1] = content.trace.quoted[-1][0], self.base + len(self.text)
+            self.settle()
+        end = self.base + len(self.text)
+        content.end(end)
+        if self.region is not None:
+            content.end_quotation(end)
         if not content.calls and not self.has_words:
             self.rejections.mean_quoted()
         return Extraction(content.whole(), tuple(content.calls), self.rejections.in_order(), content.reasoning)
@@ -62,7 +79,7 @@ class Machine(Candidates):
     def hold_no_more_than_a_call(self) -> None:
         """Make the calls that wait, if they hold back more than a call may have."""
         first = self.content.waiting[0].call.span[0]
-        if self.base + len(self.text) - first > self.limits.max_call_length:
+        if self.base + len(self.text) - first > self.rules.limits.max_call_length:
             self.confirm()
             self.settle()
 
@@ -95,7 +112,7 @@ class Machine(Candidates):
         char = text[end : end + 1]
         if not char:
             return False
-        if char == "{" and self.reads_json:
+        if char == "{" and self.rules.reads_json:
             if end + 1 == len(text) and not self.ended:
                 return False
             is_object = end + 1 < len(text) and text[end + 1] in OBJECT_BEGINS
@@ -170,7 +187,7 @@ class Machine(Candidates):
 
     def _is_surplus(self, char: str) -> bool:
         """Return whether a bracket after a call closes nothing, and so goes with the call."""
-        if self.fence_is_fresh or not self.content.may_close(char):
+        if self.fence_is_fresh or is_off("surplus") or not self.content.may_close(char):
             return False
         return char != ">" or self.text[self.pos - 1 : self.pos] in tuple(">})]")
 
@@ -217,7 +234,6 @@ class Machine(Candidates):
         if name in declared and self.quoted is None:
             refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
             self.rejections.add(self.base + at, self.base + end, refusal, is_meant=True)
-            self.left_from = self.base + end
             self.fence_is_fresh = False
         self._as_text(end)
         if inside == "<" and name in declared and not is_quoted and _XML(text, end):
@@ -255,26 +271,26 @@ class Machine(Candidates):
         self.confirm()
         self.settle()
         self.gap(match[0])
-        return self.begin_region(OTHER_TURN)
+        return is_off("regions") or self.begin_region(OTHER_TURN)
 
     def _take_thought(self, match: re.Match[str]) -> bool:
         """Take the beginning of reasoning."""
         self.confirm()
         self.settle()
-        if self.why_quoted(match.start()) is not None:
+        if is_off("regions") or self.why_quoted(match.start()) is not None:
             return self._as_text(match.end())
-        is_split = self.options.split_reasoning
+        is_split = self.rules.options.split_reasoning
         if is_split:
             self.pos = match.end()
         else:
             self._as_text(match.end())
-        return self.begin_region(region_of_tag(match["thinks"], IN_THOUGHTS), is_split=is_split)
+        return self.begin_region(region_of_tag(match["thinks"], IN_THOUGHTS)._replace(is_split=is_split))
 
     def _take_response(self, match: re.Match[str]) -> bool:
         """Take the beginning of a tool's result."""
         self.confirm()
         self.settle()
-        is_quoted = self.why_quoted(match.start()) is not None
+        is_quoted = is_off("regions") or self.why_quoted(match.start()) is not None
         self._as_text(match.end())
         return is_quoted or self.begin_region(region_of_tag(match["answers"], IN_RESULT))
 
@@ -283,7 +299,7 @@ class Machine(Candidates):
         name = match["name"]
         if self.markup.rstrip().endswith("["):
             self.in_list = True
-        is_known = self.tool_of(name) is not None or self.in_list or self._is_for_calls()
+        is_known = self.tool_of(name) or self.in_list or (self._is_for_calls() and not self._is_code_due())
         if not is_known or not self._may_stand():
             return self._text_follows()
         return self.begin_call(match.start(), match.end() - 1, name)
@@ -291,7 +307,7 @@ class Machine(Candidates):
     def _take_head(self, match: re.Match[str]) -> bool:
         """Take the name of a declared tool, after which the object of its arguments stands."""
         name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(":.-/")
-        if self.names is None or name not in self.names or not self._may_stand():
+        if name not in (self.rules.names or ()) or not self._may_stand() or is_off("heads"):
             return self._text_follows()
         if not self.markup:
             self._note_quotation(match.start())
@@ -314,7 +330,7 @@ class Machine(Candidates):
 
     def _may_stand(self) -> bool:
         """Return whether a pythonic call may stand here: where a line begins, or after some markup or another call."""
-        if self.is_broken:
+        if self.is_broken and not is_off("broken lines"):
             return False
         if self.content.is_after_call or self.in_list or self._is_for_calls() or _LETS_CALL_STAND(self.markup):
             return True
@@ -326,7 +342,7 @@ class Machine(Candidates):
     def _note_quotation(self, at: int) -> None:
         """Decide whether the markup that begins at an index is quoted."""
         self.quoted = None if self.content.is_after_call else self.why_quoted(at)
-        if self.reads_code:
+        if self.rules.reads_code:
             before = self.text[max(at - _LOOK_BEHIND, 0) : at].rstrip(" \t")
             self.may_be_code = before[-1:] in _SENTENCE_ENDS
 

@@ -116,6 +116,8 @@ class Region(NamedTuple):
     """What it is, for rejections."""
     search: tuple[Match, Match]
     """Searches for what closes it, and for objects, in text that may go on, and in text that has ended."""
+    is_split: bool = False
+    """Whether it is reasoning that is split off."""
 
 
 @lru_cache(maxsize=64)

@@ -33,7 +33,7 @@ class ExtractionStream:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._progress = Progress() if machine.options.progress else None
+        self._progress = Progress() if machine.rules.options.progress else None
         self._has_failed = False
         """Whether an exception ended the machine's work. Set while it is at work, too."""
         self._extraction: Extraction | None = None

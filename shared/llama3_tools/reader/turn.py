@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from llama3_tools.limits import Limits
 from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.options import ReadOptions
 from llama3_tools.reader.content import Content, Opening, Waiting
 from llama3_tools.reader.leftovers import LOOK_BEHIND, leftovers
-from llama3_tools.reader.markup import METHOD, Grammar, Region, region_of_tag
-from llama3_tools.reader.quotation import IN_THOUGHTS, Line
+from llama3_tools.reader.markup import METHOD, Grammar, Region
+from llama3_tools.reader.quotation import Line
 from llama3_tools.reader.rejections import Rejections
-from llama3_tools.reader.tool_calls import BUILT_IN, ToolRules
-from llama3_tools.tools.declared import Tool
+from llama3_tools.reader.rules import BUILT_IN, Rules
+from llama3_tools.reader.switches import is_off
 from llama3_tools.values import RejectionReason
 
 __all__ = ["Candidate", "Head", "State", "Turn"]
@@ -82,125 +81,66 @@ class Candidate:
         """What was read of it, and has left the window."""
 
 
+@dataclass(slots=True, eq=False)
 class Turn:
     """The state of one turn; `candidates` and `machine` read it, and move it on."""
 
-    __slots__ = (
-        "base",
-        "call_end",
-        "candidate",
-        "content",
-        "data_end",
-        "ended",
-        "failures",
-        "fence",
-        "fence_is_fresh",
-        "grammar",
-        "grammars",
-        "has_words",
-        "in_list",
-        "is_aborted",
-        "is_broken",
-        "is_complete",
-        "is_simple",
-        "is_split",
-        "left_from",
-        "limits",
-        "line",
-        "markup",
-        "may_be_code",
-        "names",
-        "opened",
-        "options",
-        "pos",
-        "quoted",
-        "reads_code",
-        "reads_json",
-        "region",
-        "rejections",
-        "rules",
-        "searched",
-        "state",
-        "text",
-    )
+    rules: Rules
+    """What is read, and which tools may be called."""
+    content: Content
+    """What is certain, and what is held: markup, and calls that wait."""
+    grammar: Grammar
+    rejections: Rejections
+    line: Line = field(default_factory=Line)
 
-    def __init__(
-        self,
-        rules: ToolRules,
-        grammars: tuple[Grammar, Grammar],
-        names: Mapping[str, Tool] | None,
-        options: ReadOptions,
-        *,
-        reads_json: bool,
-        reads_code: bool,
-        keep_content: bool,
-    ) -> None:
-        self.rules = rules
-        self.grammars = grammars
-        self.grammar = grammars[0]
-        self.names = names
-        """The declared tools, if their calls may be pythonic; `None` if none may."""
-        self.options = options
-        self.limits: Limits = options.limits
-        self.reads_json = reads_json
-        self.reads_code = reads_code
+    text: str = ""
+    """The window: what was not read yet, and some of what was."""
+    pos: int = 0
+    """How much of the window was read."""
+    base: int = 0
+    """The offset of the window."""
+    searched: int = 0
+    """The index in the window from which on text was not searched yet."""
+    ended: bool = False
+    """Whether no more text will come."""
+    is_complete: bool = True
+    """Whether the model ended the turn, rather than a limit."""
+    is_aborted: bool = False
+    """Whether the stream broke off."""
+    is_simple: bool | None = None
+    """Whether no object in the window has half a surrogate pair; `None`: nobody asked yet."""
 
-        self.text = ""
-        """The window: what was not read yet, and some of what was."""
-        self.pos = 0
-        """How much of the window was read."""
-        self.base = 0
-        """The offset of the window."""
-        self.searched = 0
-        """The index in the window from which on text was not searched yet."""
-        self.ended = False
-        """Whether no more text will come."""
-        self.is_complete = True
-        """Whether the model ended the turn, rather than a limit."""
-        self.is_aborted = False
-        """Whether the stream broke off."""
-        self.is_simple: bool | None = None
-        """Whether no object in the window has half a surrogate pair; `None`: nobody asked yet."""
+    state: State = GAP
+    candidate: Candidate | None = None
+    """What is open and may be a call."""
+    region: Region | None = None
+    """The quotation that is open."""
 
-        self.state = GAP
-        self.content = Content(is_kept=keep_content)
-        self.rejections = Rejections(options.limits.max_rejections)
-        self.line = Line()
-        self.call_end = 0
-        """The offset after the last call, at which the line begins anew."""
-        self.left_from = 0
-        """The offset after the last candidate: what comes after it is looked over for what is left."""
-        self.candidate: Candidate | None = None
-        """What is open and may be a call."""
-        self.failures = 0
-        """How often the scanner in C stumbled."""
-        self.data_end = -1
-        """The offset after the last object that is a part of data: one after its comma is, too."""
-        self.is_broken = False
-        """Whether an object broke: lines after it may be lines of one of its strings."""
-        self.has_words = False
-        """Whether there is text that is no quotation."""
+    markup: str = ""
+    """The markup since the last text or call."""
+    quoted: str | None = None
+    """Why that is quoted, if it is."""
+    may_be_code: bool = False
+    """Whether that stands where code may begin."""
+    opened: str = ""
+    """The name of the tag that is open: calls in it wait for its end."""
+    fence: str = ""
+    """The backticks of the fence that is open."""
+    fence_is_fresh: bool = False
+    """Whether nothing but markup came since it was opened."""
+    in_list: bool = False
+    """Whether a list of pythonic calls is open."""
 
-        self.markup = ""
-        """The markup since the last text or call."""
-        self.quoted: str | None = None
-        """Why that is quoted, if it is."""
-        self.may_be_code = False
-        """Whether the markup stands where code may begin."""
-        self.opened = ""
-        """The name of the tag that is open: calls in it wait for its end."""
-        self.fence = ""
-        """The backticks of the fence that is open."""
-        self.fence_is_fresh = False
-        """Whether nothing but markup came since it was opened."""
-        self.in_list = False
-        """Whether a list of pythonic calls is open."""
-        self.region: Region | None = None
-        """The quotation that is open."""
-        self.is_split = False
-        """Whether that is reasoning, to be split off."""
-        if options.starts_reasoning:
-            self.begin_region(region_of_tag("think", IN_THOUGHTS), is_split=options.split_reasoning)
+    call_end: int = 0
+    """The offset after the last call: there the line begins anew."""
+    data_end: int = -1
+    """The offset after the last object that is a part of data: one after its comma is, too."""
+    is_broken: bool = False
+    """Whether an object broke: lines after it may be lines of one of its strings."""
+    has_words: bool = False
+    """Whether there is text that is no quotation."""
+    failures: int = 0
+    """How often the scanner in C stumbled."""
 
     def take_chunk(self, chunk: str) -> None:
         """Take the next chunk; of what was read, keep little."""
@@ -225,24 +165,25 @@ class Turn:
         text, pos = self.text, self.pos
         piece = text[pos:end]
         self.pos = end
-        if self.is_split:
+        if self.region is not None and self.region.is_split:
             self.content.thought(piece, self.base + end)
             return
         self.content.text(piece, self.base + end)
         if self.region is None and not self.has_words:
             self.has_words = _WORD(piece) is not None
-        if self.names:
+        if self.rules.names and not is_off("leftovers"):
             self._report_leftovers(pos, end)
 
     def _report_leftovers(self, start: int, end: int) -> None:
         """Report what names a declared tool in an odd form, in a piece of the window."""
-        names, base, text = self.names, self.base, self.text
-        begin = max(self.left_from - base, 0)
-        if len(names) <= _MOST_NAMES:  # type: ignore[arg-type]  # there are names
+        names, base, text = self.rules.names, self.base, self.text
+        assert names is not None  # noqa: S101  # the caller asked
+        begin = max(self.call_end - base, 0)
+        if len(names) <= _MOST_NAMES:
             looked_at = text[max(start - LOOK_BEHIND, begin) : end]
-            if not any(name in looked_at for name in names):  # type: ignore[union-attr]
+            if not any(name in looked_at for name in names):
                 return
-        for left in leftovers(text, begin, start, end, names):  # type: ignore[arg-type]
+        for left in leftovers(text, begin, start, end, names):
             if self.rejections.covers(base + left.start):
                 continue
             at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
@@ -256,34 +197,34 @@ class Turn:
         """Return why what begins at an index of the window is quoted, if it is."""
         if self.region is not None:
             return self.region.why
+        if is_off("lines"):
+            return None
         self.line.read(self.text, self.base, at, self.call_end)
         return self.line.quotation(self.text[at - 1 : at], self.rules.declared)
 
-    def begin_region(self, region: Region, *, is_split: bool = False) -> bool:
+    def begin_region(self, region: Region) -> bool:
         """Begin quotation at the place where the window was read to."""
-        self.region, self.is_split, self.state = region, is_split, REGION
+        self.region, self.state = region, REGION
         self.markup = ""
-        if is_split:
+        if region.is_split:
             self.content.begin_thought()
-        if self.content.trace is not None:
-            self.content.trace.quoted.append((self.base + self.pos, self.base + self.pos))
+        self.content.begin_quotation(self.base + self.pos)
         return True
 
     def end_region(self, end: int) -> bool:
         """Take what closes quotation: text, but for the tag of reasoning that is split off."""
-        if self.content.trace is not None:
-            begun, _ = self.content.trace.quoted[-1]
-            self.content.trace.quoted[-1] = begun, self.base + end
-        if self.is_split:
-            self.pos, self.is_split = end, False
+        assert self.region is not None  # noqa: S101  # one is open
+        if self.region.is_split:
+            self.pos = end
         else:
             self.put(end)
+        self.content.end_quotation(self.base + end)
         self.region, self.state = None, GAP
         return True
 
     def tool_of(self, name: str) -> str | None:
         """Return the tool that a pythonic call names, if it is declared, or one of Meta's."""
-        names = self.names
+        names = self.rules.names
         if names is None:
             return None
         if name in names:

@@ -1,24 +1,27 @@
-"""From what was written to calls, by the declared tools (principle 1)."""
+"""What an extractor reads, and from what was written to calls: by the declared tools (principle 1)."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from llama3_tools.arguments import Coercer
 from llama3_tools.limits import too_deep
-from llama3_tools.literals.json_depth import MAX_DEPTH, depth_is_within
+from llama3_tools.literals.json_depth import depth_is_within
 from llama3_tools.literals.json_object import JsonObject, parse_elements, parse_object
 from llama3_tools.literals.python_literals import Arguments, parse_arguments
 from llama3_tools.literals.refusal import Refusal
+from llama3_tools.options import ReadOptions, new_call_id, written_id
+from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.json_calls import ARGUMENTS, ENVELOPES, WrittenCall, argued_call, read_call, refuse_empty
-from llama3_tools.reader.markup import METHOD
+from llama3_tools.reader.markup import METHOD, grammar_of
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall, shortened
 
-__all__ = ["BUILT_IN", "Found", "Placed", "ToolRules", "coercers_of"]
+__all__ = ["BUILT_IN", "Found", "Placed", "Rules", "coercers_of"]
 
 BUILT_IN = ("brave_search", "wolfram_alpha")
 """Meta's built-in tools, which are called `NAME.call(…)`: meta-llama/llama-models, prompt_format.md of llama3_1."""
@@ -54,33 +57,52 @@ def _coercer_of(tool: Tool) -> Coercer:
     return Coercer(tool.parameters or NO_ARGUMENTS)
 
 
-class ToolRules:
-    """Decides which tools may be called, and makes calls."""
+class Rules:
+    """What an extractor reads: the forms, the tools that may be called, and how a call of one is made."""
 
-    __slots__ = ("_coercers", "_depth", "_id_factory", "_lets_unknown_through", "_sorted_names", "declared", "tools")
+    __slots__ = (
+        "_coercers",
+        "_id_factory",
+        "_sorted_names",
+        "declared",
+        "grammars",
+        "limits",
+        "names",
+        "options",
+        "reads_code",
+        "reads_json",
+        "tools",
+    )
 
-    def __init__(
-        self,
-        tools: Mapping[str, Tool] | None = None,
-        *,
-        on_unknown_tool: str = "text",
-        id_factory: Callable[[], str] = str,
-        coerce_arguments: bool = False,
-        depth: int = MAX_DEPTH - 1,
-    ) -> None:
-        self.declared: Mapping[str, Tool] = tools or {}
-        """The declared tools by name; empty if none were declared."""
+    def __init__(self, tools: Mapping[str, Tool] | None, options: ReadOptions) -> None:
+        """Take what the extractor was given."""
+        formats = options.formats
         self.tools = tools
         """The declared tools by name, or `None` if any name may be called."""
-        self._lets_unknown_through = on_unknown_tool == "call"
-        self._id_factory = id_factory
-        self._coercers: dict[str, Coercer | None] | None = {} if coerce_arguments and tools is not None else None
-        self._depth = depth
-        self._sorted_names = sorted({*BUILT_IN, *(tools or ())})
+        self.declared: Mapping[str, Tool] = tools or {}
+        """The declared tools by name; empty if none were declared."""
+        self.options = options
+        self.limits = options.limits
+        self.reads_json = formats is None or "json" in formats
+        self.reads_code = "code" in formats if formats is not None else CODE_INTERPRETER in self.declared
+        has_names = "pythonic" in formats if formats is not None else bool(tools)
+        self.names = self.declared if has_names else None
+        """The declared tools, if their calls may be pythonic; `None` if none may."""
+        self.grammars = grammar_of(
+            calls=formats != ("none",),
+            json=self.reads_json,
+            function=formats is None or "function" in formats,
+            names=has_names,
+        )
+        """What is looked for in text that may go on, and in text that has ended."""
+        id_factory = options.id_factory
+        self._id_factory = id_factory if id_factory is new_call_id else partial(written_id, id_factory)
+        self._coercers: dict[str, Coercer | None] | None = {} if options.coerce_arguments else None
+        self._sorted_names = sorted({*BUILT_IN, *self.declared})
 
     def may_call(self, name: str) -> bool:
         """Return whether a tool of this name may be called."""
-        return self.tools is None or name in self.tools or self._lets_unknown_through
+        return self.tools is None or name in self.tools or self.options.on_unknown_tool == "call"
 
     def read(self, parsed: JsonObject) -> Found | Refusal:
         """Read an object: a call, or an envelope with calls."""
@@ -132,14 +154,14 @@ class ToolRules:
         if not self.may_call(found.name):
             return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(found.name, self.declared), found.name)
         json = found.arguments_json
-        if not depth_is_within(json, 0, len(json), self._depth):
-            return Refusal(*too_deep(self._depth), found.name)
+        if not depth_is_within(json, 0, len(json), self.limits.max_depth):
+            return Refusal(*too_deep(self.limits.max_depth), found.name)
         return found
 
     def may_begin_name(self, text: str) -> bool:
         """Return whether text is the beginning of a declared name, or of one with `.call` after it.
 
-        >>> rules = ToolRules({"get_weather": Tool("get_weather")})
+        >>> rules = Rules({"get_weather": Tool("get_weather")}, ReadOptions())
         >>> rules.may_begin_name("get"), rules.may_begin_name("got"), rules.may_begin_name("get_weather.c")
         (True, False, True)
         """
@@ -158,7 +180,7 @@ class ToolRules:
         coercer = self._coercer(name)
         if coercer is None:
             return ToolCall(name, arguments, json, self._id_factory(), span, format_, (), (), deviations, repaired_from)
-        fit = coercer.coerce(arguments, depth=self._depth)
+        fit = coercer.coerce(arguments, depth=self.limits.max_depth)
         return ToolCall(
             name,
             fit.arguments,
