@@ -12,7 +12,7 @@
 /** @type {State} */
 const DEFAULTS = { text: "", tools: "", options: {}, complete: true, chunk: 4 };
 const FLAGS = ["coerce_arguments", "repair", "split_reasoning", "starts_reasoning", "progress"];
-const FORMATS = ["json", "tool_call", "tool", "tools", "function", "functioncall", "pythonic", "code"];
+const FORMATS = ["json", "function", "pythonic", "code"];
 const LIMITS = ["max_depth", "max_call_length", "max_calls", "max_rejections"];
 const PREFIX = "#try=";
 const MOST_PACKED_BYTES = 30_000; // of a link, before they are written in base 64
