@@ -15,6 +15,7 @@ from llama3_tools.arguments.literals import (
     read_container,
     read_number,
 )
+from llama3_tools.arguments.plain_fit import PlainFit
 from llama3_tools.arguments.schema import Node, SchemaReader, Shape
 from llama3_tools.arguments.wording import (
     MAX_LISTED,
@@ -85,6 +86,7 @@ class Coercer:
         """
         require_parameters(schema)
         self._schema = schema
+        self._plain = PlainFit(schema)
         self._reader = SchemaReader(schema)
         self._root: Node | None = None
 
@@ -101,6 +103,8 @@ class Coercer:
         """
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
+        if self._plain.admits(arguments):
+            return Coercion(arguments)
         try:
             return self._coerced(arguments, depth)
         except RecursionError:  # the caller's frames count, too, and there may be hardly one left

@@ -105,7 +105,7 @@ class Candidates(Turn):
             return None
         return Head(name, name, self.base + self.pos, ("the tag is the name of the tool",))
 
-    def _object(self) -> bool:
+    def read_object(self) -> bool:
         """Read on in an object, token by token."""
         candidate = self.candidate
         assert candidate is not None  # noqa: S101  # the state says so
@@ -132,7 +132,7 @@ class Candidates(Turn):
             return self._flawed(candidate, refusal, raw)
         return self._judge(candidate, parsed, raw)
 
-    def _arguments(self) -> bool:
+    def read_arguments(self) -> bool:
         """Read on in the parentheses of a pythonic call."""
         candidate = self.candidate
         assert candidate is not None  # noqa: S101  # the state says so
@@ -244,7 +244,7 @@ class Candidates(Turn):
         """Take an envelope: its calls and its message, in their order."""
         content = self.content
         content.settle()
-        content.envelope()
+        content.take_out()
         for part in found:
             if not isinstance(part, Placed):
                 content.message(part)
@@ -429,7 +429,7 @@ class Candidates(Turn):
         self.pos = candidate.start - self.base
         return True
 
-    def _mending(self) -> bool:
+    def read_mending(self) -> bool:
         """Read on in an object that is no JSON."""
         candidate = self.candidate
         assert candidate is not None  # noqa: S101  # the state says so
@@ -487,7 +487,7 @@ class Candidates(Turn):
         self.state = CODE
         return True
 
-    def _code(self) -> bool:
+    def read_code(self) -> bool:
         """Read code up to the next token, or to the end."""
         candidate = self.candidate
         assert candidate is not None  # noqa: S101  # the state says so

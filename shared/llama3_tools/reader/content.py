@@ -81,6 +81,8 @@ class Content:
         "_tail",
         "_thoughts",
         "calls",
+        "is_after_call",
+        "is_after_text",
         "trace",
         "waiting",
     )
@@ -97,22 +99,16 @@ class Content:
         self._pieces = GrowingText() if is_kept else None
         """The text of the events so far, if it is kept."""
         self._thoughts: _Thoughts | None = None
+        self.is_after_call = False
+        """Whether nothing but what is held came since the last call that was made or waits."""
+        self.is_after_text = False
+        """Whether nothing but what is held came since the last text."""
         self._place = _START
         self._has_text = False
         self._is_cut = False
         """Whether something was taken out: a call, an envelope, or reasoning."""
         self._tail = ""
         """The end of the text."""
-
-    @property
-    def is_after_call(self) -> bool:
-        """Whether nothing but what is held came since the last call that was made or waits."""
-        return self._place is _CALL or bool(self.waiting)
-
-    @property
-    def is_after_text(self) -> bool:
-        """Whether nothing but what is held came since the last text."""
-        return self._place is _TEXT and not self.waiting
 
     def text(self, piece: str, end: int) -> None:
         """Take text, which is not empty: what is held before it is text, too, but for what goes with a call.
@@ -132,6 +128,7 @@ class Content:
                 piece = piece.lstrip()
             if piece:
                 self._place = _TEXT
+                self.is_after_call, self.is_after_text = False, True
         body = piece.rstrip()
         if len(body) < len(piece):
             self._held.append(piece[len(body) :])
@@ -149,10 +146,12 @@ class Content:
         """Hold a call."""
         self._held.append(waiting)
         self.waiting.append(waiting)
+        self.is_after_call, self.is_after_text = True, False
 
     def settle(self, stays_text: Callable[[Waiting], bool] | None = None) -> None:
         """Make the calls that wait, but those that stay text."""
         held, self._held, self.waiting = self._held, [], []
+        self.is_after_call, self.is_after_text = self._place is _CALL, self._place is _TEXT
         for part in held:
             if type(part) is not Waiting:
                 self._held.append(part)
@@ -162,16 +161,16 @@ class Content:
                 self.text(part.raw, part.call.span[1])
 
     def call(self, call: ToolCall) -> None:
-        """Take a call. What is held before it goes."""
-        self._held = []
-        self._place, self._is_cut = _CALL, True
+        """Take a call."""
+        self.take_out()
         self.calls.append(call)
         self._fresh.append(call)
 
-    def envelope(self) -> None:
-        """Take something out that may hold no call."""
+    def take_out(self) -> None:
+        """Take something out: a call, or an envelope, which may hold none. What is held before it goes."""
         self._held = []
         self._place, self._is_cut = _CALL, True
+        self.is_after_call, self.is_after_text = True, False
 
     def message(self, text: str) -> None:
         """Take the message of an envelope: a segment of its own."""
@@ -203,6 +202,7 @@ class Content:
         if self._held and "".join(self._held).strip():  # type: ignore[arg-type]  # no call waits here
             self.text("", 0)
         self._held, self._place = [], _THOUGHT
+        self.is_after_call = self.is_after_text = False
 
     def thought(self, piece: str, end: int) -> None:
         """Take the next piece of a thought."""

@@ -116,7 +116,7 @@ def plain_call(text: str, at: int) -> tuple[WrittenCall, int] | None:
     if (name is None) is (name_after is None) or "properties" in arguments:
         return None
     written = text[begin:end]
-    if has_key_twice(arguments, written):
+    if written.count(":") != len(arguments) and has_key_twice(arguments, written):
         return None
     return WrittenCall(name or name_after, arguments, written), tail.end()
 

@@ -32,6 +32,8 @@ from llama3_tools.values import Extraction, RejectionReason
 __all__ = ["Machine"]
 
 _LETS_CALL_STAND = re.compile(r"(?:[\[\]`~*]|[|｜]>|>>>|functools)\s*\Z").search
+_MAY_GO_ON = frozenset(" \t\n\r;,<[*->f")
+"""What a run of markup may go on with."""
 _LOOK_BEHIND, _MOST_INDENT = 64, 3
 _SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]")
 """What code after `<|python_tag|>` may stand after: it does not begin in the middle of a sentence."""
@@ -83,7 +85,7 @@ class Machine(Candidates):
             self.confirm()
             self.settle()
 
-    def _text(self) -> bool:
+    def read_text(self) -> bool:
         """Search text for what may begin something."""
         text = self.text
         found = self.grammar.first(text, max(self.pos, self.searched))
@@ -99,7 +101,7 @@ class Machine(Candidates):
         self.state = GAP
         return True
 
-    def _gap(self) -> bool:
+    def read_gap(self) -> bool:
         """Take what may stand between calls, and see what follows."""
         text, pos = self.text, self.pos
         grammar = self.grammar
@@ -107,7 +109,7 @@ class Machine(Candidates):
         run = (grammar.run_after_text if is_after_text else grammar.run)(text, pos)
         end = run.end()  # type: ignore[union-attr]  # it takes nothing, too
         if end > pos:
-            self._take_run(run, text[pos:end])  # type: ignore[arg-type]
+            self.take_run(run, text[pos:end])  # type: ignore[arg-type]
             self.pos = end
         char = text[end : end + 1]
         if not char:
@@ -117,7 +119,7 @@ class Machine(Candidates):
                 return False
             is_object = end + 1 < len(text) and text[end + 1] in OBJECT_BEGINS
             return self.begin_object(end) if is_object else self._text_follows()
-        if end > pos:
+        if end > pos and char in _MAY_GO_ON:
             return True  # a run is bounded: there may be more of it
         if char in "]})>" and self.content.is_after_call:
             if char == "]" and self.in_list:
@@ -133,7 +135,7 @@ class Machine(Candidates):
             return self._text_follows()
         return _TAKE[match.lastgroup](self, match)  # type: ignore[index]
 
-    def _take_run(self, run: re.Match[str], piece: str) -> None:
+    def take_run(self, run: re.Match[str], piece: str) -> None:
         """Hold a run of white space, delimiters and markup."""
         content = self.content
         opened, closed = run["open"], run["close"]
@@ -191,7 +193,7 @@ class Machine(Candidates):
             return False
         return char != ">" or self.text[self.pos - 1 : self.pos] in tuple(">})]")
 
-    def _in_region(self) -> bool:
+    def read_region(self) -> bool:
         """Search quotation for what closes it, and for candidates."""
         region = self.region
         assert region is not None  # noqa: S101  # the state says so
@@ -205,10 +207,10 @@ class Machine(Candidates):
             return self.begin_object(at)
         return self.end_region(found.end())
 
-    def _need_more(self, _: re.Match[str]) -> bool:
+    def need_more(self, _: re.Match[str]) -> bool:
         return False
 
-    def _take_function(self, match: re.Match[str]) -> bool:
+    def take_function(self, match: re.Match[str]) -> bool:
         """Take a tag that names its tool: what follows is its arguments."""
         at, end = match.span()
         text, name, inside = self.text, match["tool"], match["inside"]
@@ -240,7 +242,7 @@ class Machine(Candidates):
             self.begin_region(region_of_tag("function", "in a tag with arguments in XML"))
         return True
 
-    def _take_fence(self, match: re.Match[str]) -> bool:
+    def take_fence(self, match: re.Match[str]) -> bool:
         """Take a fence: it opens, or closes."""
         ticks, rest = match["ticks"], match["info"] + match["rest"].strip()
         if self.fence:
@@ -266,14 +268,14 @@ class Machine(Candidates):
         self.gap(match[0], opens=True)
         return True
 
-    def _take_turn(self, match: re.Match[str]) -> bool:
+    def take_turn(self, match: re.Match[str]) -> bool:
         """Take the header of another's turn."""
         self.confirm()
         self.settle()
         self.gap(match[0])
         return is_off("regions") or self.begin_region(OTHER_TURN)
 
-    def _take_thought(self, match: re.Match[str]) -> bool:
+    def take_thought(self, match: re.Match[str]) -> bool:
         """Take the beginning of reasoning."""
         self.confirm()
         self.settle()
@@ -286,7 +288,7 @@ class Machine(Candidates):
             self._as_text(match.end())
         return self.begin_region(region_of_tag(match["thinks"], IN_THOUGHTS)._replace(is_split=is_split))
 
-    def _take_response(self, match: re.Match[str]) -> bool:
+    def take_response(self, match: re.Match[str]) -> bool:
         """Take the beginning of a tool's result."""
         self.confirm()
         self.settle()
@@ -294,7 +296,7 @@ class Machine(Candidates):
         self._as_text(match.end())
         return is_quoted or self.begin_region(region_of_tag(match["answers"], IN_RESULT))
 
-    def _take_call(self, match: re.Match[str]) -> bool:
+    def take_call(self, match: re.Match[str]) -> bool:
         """Take the name and the parenthesis of a pythonic call."""
         name = match["name"]
         if self.markup.rstrip().endswith("["):
@@ -304,7 +306,7 @@ class Machine(Candidates):
             return self._text_follows()
         return self.begin_call(match.start(), match.end() - 1, name)
 
-    def _take_head(self, match: re.Match[str]) -> bool:
+    def take_head(self, match: re.Match[str]) -> bool:
         """Take the name of a declared tool, after which the object of its arguments stands."""
         name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(":.-/")
         if name not in (self.rules.names or ()) or not self._may_stand() or is_off("heads"):
@@ -318,7 +320,7 @@ class Machine(Candidates):
         head = Head(name, "name", self.base + match.start(), ("the name stands before the arguments",))
         return self.begin_object(self.pos, head)
 
-    def _take_name(self, match: re.Match[str]) -> bool:
+    def take_name(self, match: re.Match[str]) -> bool:
         """Wait for the rest of a name, if a declared one begins so."""
         begun = match["begun"].rstrip(":.-/") or match["begun"]
         may_begin = self.in_list or self._is_for_calls() or self.rules.may_begin_name(begun)
@@ -358,26 +360,26 @@ class Machine(Candidates):
 
 
 _TAKE: dict[str, Callable[[Machine, re.Match[str]], bool]] = {
-    "function": Machine._take_function,
-    "thought": Machine._take_thought,
-    "response": Machine._take_response,
-    "turn": Machine._take_turn,
-    "fence": Machine._take_fence,
-    "call": Machine._take_call,
-    "head": Machine._take_head,
-    "bracketed": Machine._take_head,
-    "begins": Machine._take_name,
-    **dict.fromkeys(("more", "more_header", "more_im", "more_tag", "more_function", "more_arrows"), Machine._need_more),
+    "function": Machine.take_function,
+    "thought": Machine.take_thought,
+    "response": Machine.take_response,
+    "turn": Machine.take_turn,
+    "fence": Machine.take_fence,
+    "call": Machine.take_call,
+    "head": Machine.take_head,
+    "bracketed": Machine.take_head,
+    "begins": Machine.take_name,
+    **dict.fromkeys(("more", "more_header", "more_im", "more_tag", "more_function", "more_arrows"), Machine.need_more),
 }
 """What the machine does with what begins, by the last group of the pattern that matched."""
 
 _STEPS: dict[State, Callable[[Machine], bool]] = {
-    TEXT: Machine._text,
-    GAP: Machine._gap,
-    REGION: Machine._in_region,
-    OBJECT: Machine._object,
-    ARGUMENTS: Machine._arguments,
-    MENDING: Machine._mending,
-    CODE: Machine._code,
+    TEXT: Machine.read_text,
+    GAP: Machine.read_gap,
+    REGION: Machine.read_region,
+    OBJECT: Machine.read_object,
+    ARGUMENTS: Machine.read_arguments,
+    MENDING: Machine.read_mending,
+    CODE: Machine.read_code,
 }
 """What each state does."""

@@ -175,9 +175,7 @@ class Rules:
     def make(self, written: WrittenCall, span: Span, format_: str, repaired_from: str | None = None) -> ToolCall:
         """Make a call of what was written."""
         name, arguments, json, deviations = written
-        if self._coercers is None:
-            return ToolCall(name, arguments, json, self._id_factory(), span, format_, (), (), deviations, repaired_from)
-        coercer = self._coercer(name)
+        coercer = None if self._coercers is None else self._coercer(name)
         if coercer is None:
             return ToolCall(name, arguments, json, self._id_factory(), span, format_, (), (), deviations, repaired_from)
         fit = coercer.coerce(arguments, depth=self.limits.max_depth)

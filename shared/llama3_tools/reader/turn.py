@@ -197,7 +197,7 @@ class Turn:
         """Return why what begins at an index of the window is quoted, if it is."""
         if self.region is not None:
             return self.region.why
-        if is_off("lines"):
+        if self.base + at == self.call_end or is_off("lines"):
             return None
         self.line.read(self.text, self.base, at, self.call_end)
         return self.line.quotation(self.text[at - 1 : at], self.rules.declared)
