@@ -19,6 +19,7 @@ from llama3_tools.errors import (
     ToolDefinitionError,
 )
 from llama3_tools.extractor import Extractor, extract
+from llama3_tools.formats import FormatName, Formats
 from llama3_tools.limits import Limits
 from llama3_tools.options import OnUnknownTool, ReadOption, ReadOptions, new_call_id
 from llama3_tools.prompts import (
@@ -30,7 +31,6 @@ from llama3_tools.prompts import (
     render_tool_prompt,
     render_tool_result,
 )
-from llama3_tools.reader.formats import FormatName, Formats
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.strict import parse_response, response_json_schema
 from llama3_tools.tools import Tool, ToolLike, declare_tools

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from llama3_tools.errors import refuses_unknown_options, require_bool, require_options, require_type, require_words
+from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
-from llama3_tools.reader.formats import FormatName, Formats, require_formats
 
 __all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "shown_changes", "written_id"]
 

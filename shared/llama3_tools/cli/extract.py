@@ -14,11 +14,11 @@ from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_output
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.extractor import Extractor
+from llama3_tools.formats import FormatName
 from llama3_tools.limits import Limits
 from llama3_tools.options import OnUnknownTool
 from llama3_tools.output.other_readings import other_calls
 from llama3_tools.output.segments import read_segments
-from llama3_tools.reader.formats import FormatName
 from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 from llama3_tools.values import Extraction, ToolCall
 

@@ -9,8 +9,8 @@ from typing import get_args
 import click
 from click.decorators import FC
 
+from llama3_tools.formats import FormatName
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
-from llama3_tools.reader.formats import FormatName
 
 __all__ = ["limit_option", "reading_options"]
 

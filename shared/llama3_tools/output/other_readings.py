@@ -10,9 +10,9 @@ from enum import Enum
 from itertools import combinations, islice
 
 from llama3_tools.extractor import Extractor
+from llama3_tools.formats import require_formats
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.output.spans import first_overlap
-from llama3_tools.reader.formats import require_formats
 from llama3_tools.reader.markup import METHOD, WORD_NAME
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, Span, ToolCall

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from llama3_tools.errors import require_str, require_words
+from llama3_tools.formats import Formats, require_formats
 from llama3_tools.literals.json_object import parse_whole
-from llama3_tools.reader.formats import Formats, require_formats
 from llama3_tools.reader.markup import NAME, WORD_NAME
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.tools import Tool, ToolLike, declare_tools

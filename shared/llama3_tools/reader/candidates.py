@@ -301,7 +301,7 @@ class Candidates(Turn):
         if candidate.format == "json" and not has_call_keys(raw) and self._is_code_due():
             return self._begin_code()
         name = refusal.name or candidate.name
-        if name is None and refusal.reason is not RejectionReason.TOO_DEEP:
+        if name is None:
             name = attempted_name(raw)
         refusal = refusal._replace(name=name)
         is_meant = self._is_attempt(candidate, refusal, raw)
@@ -451,7 +451,7 @@ class Candidates(Turn):
 
     def _mended(self, candidate: Candidate, written: str) -> Found | None:
         """Return the call that a malformed object was meant to be, if there is no doubt, and it was not called before."""
-        if candidate.quoted is not None or (candidate.head is None and not has_call_keys(written)):
+        if candidate.quoted is not None:
             return None
         json = mend_object(written)
         parsed = parse_object(json, 0) if json else None
@@ -507,6 +507,8 @@ class Candidates(Turn):
             self.searched = self.pos
             return True
         written, at, length = found
+        if length > self.rules.limits.max_call_length:
+            return self._refused(candidate, Refusal(*too_long(self.rules.limits), CODE_INTERPRETER), raw)
         if self.is_aborted or not (is_closed or self.is_complete):
             refusal = Refusal(RejectionReason.TRUNCATED, "the output was cut off inside the code", CODE_INTERPRETER)
             return self._refused(candidate, refusal, raw)

@@ -179,6 +179,11 @@ class Content:
             self._fresh.append(f" {text}" if self._has_text else text)
             self._has_text = True
 
+    @property
+    def is_bold(self) -> bool:
+        """Whether the text has opened bold, and not closed it."""
+        return self._tail.count("**") % 2 == 1
+
     def may_close(self, bracket: str) -> bool:
         """Return whether a closing bracket after a call closes nothing in the text before, and so goes with the call."""
         opener = _OPENERS[bracket]
@@ -194,13 +199,13 @@ class Content:
         if self.trace is not None:
             self.trace.quoted[-1] = self.trace.quoted[-1][0], offset
 
-    def begin_thought(self) -> None:
+    def begin_thought(self, offset: int) -> None:
         """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
         self._is_cut = True
         self._thoughts = self._thoughts or _Thoughts(is_kept=self._pieces is not None)
         self._thoughts.begin()
         if self._held and "".join(self._held).strip():  # type: ignore[arg-type]  # no call waits here
-            self.text("", 0)
+            self.text("", offset)
         self._held, self._place = [], _THOUGHT
         self.is_after_call = self.is_after_text = False
 

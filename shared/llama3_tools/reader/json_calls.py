@@ -218,8 +218,11 @@ def _openai_call(parsed: JsonObject, tools: Mapping[str, Tool] | None) -> Writte
     name = inner.members.get("name")
     if name is None:
         return Refusal(RejectionReason.NOT_A_CALL, "a function without a name")
-    beside = _given(parsed.members, name, tools)
-    if not beside or not isinstance(name, str) or _given(inner.members, name, tools):
+    beside, within = _given(parsed.members, name, tools), _given(inner.members, name, tools)
+    if beside and within and not same_json(parsed.members[beside[0]], inner.members[within[0]]):
+        detail = f"{within[0]!r} in the function and {beside[0]!r} beside it have different values"
+        return Refusal(RejectionReason.CONFLICTING_ARGUMENTS, detail, name if isinstance(name, str) else None)
+    if not beside or not isinstance(name, str) or within:
         outside = {} if beside else {key: value for key, value in parsed.members.items() if key != "function"}
         return _named_call(inner, outside | inner.members, name, tools)
     detail = "the arguments stand beside the function, not in it"

@@ -98,6 +98,9 @@ class Machine(Candidates):
             return False
         if text[end] == "{":
             return self.begin_object(end)
+        if text[end] == "*" and self.content.is_bold:
+            self.searched = end + 2  # it ends bold in the text
+            return True
         self.state = GAP
         return True
 
@@ -121,12 +124,12 @@ class Machine(Candidates):
             return self.begin_object(end) if is_object else self._text_follows()
         if end > pos and char in _MAY_GO_ON:
             return True  # a run is bounded: there may be more of it
-        if char in "]})>" and self.content.is_after_call:
+        if char in "]})>*" and self.content.is_after_call:
             if char == "]" and self.in_list:
                 return self._end_list()
-            if self._is_surplus(char):
+            if self._ends_bold() if char == "*" else self._is_surplus(char):
+                self.gap("**" if char == "*" else char)
                 self.markup += char
-                self.gap(char)
                 return True
         match = grammar.others[char](text, end) if char in grammar.others else None
         if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
@@ -192,6 +195,12 @@ class Machine(Candidates):
         if self.fence_is_fresh or is_off("surplus") or not self.content.may_close(char):
             return False
         return char != ">" or self.text[self.pos - 1 : self.pos] in tuple(">})]")
+
+    def _ends_bold(self) -> bool:
+        """Return whether `**` stands directly after a call, and so ends the bold that stands around it."""
+        return (
+            self.base + self.pos == self.call_end and self.text.startswith("**", self.pos) and not self.content.is_bold
+        )
 
     def read_region(self) -> bool:
         """Search quotation for what closes it, and for candidates."""
@@ -281,12 +290,13 @@ class Machine(Candidates):
         self.settle()
         if is_off("regions") or self.why_quoted(match.start()) is not None:
             return self._as_text(match.end())
-        is_split = self.rules.options.split_reasoning
-        if is_split:
-            self.pos = match.end()
-        else:
+        region = region_of_tag(match["thinks"], IN_THOUGHTS)
+        if not self.rules.options.split_reasoning:
             self._as_text(match.end())
-        return self.begin_region(region_of_tag(match["thinks"], IN_THOUGHTS)._replace(is_split=is_split))
+            return self.begin_region(region)
+        self.begin_region(region._replace(is_split=True))
+        self.pos = match.end()
+        return True
 
     def take_response(self, match: re.Match[str]) -> bool:
         """Take the beginning of a tool's result."""

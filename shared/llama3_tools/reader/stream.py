@@ -41,7 +41,7 @@ class ExtractionStream:
 
     def keep_trace(self) -> Trace:
         """Return what will say where the pieces of the output stand that are content or reasoning, or quotation."""
-        self._machine.content.trace = trace = Trace([], [])
+        self._machine.content.trace = trace = Trace([], [(0, 0)] if self._machine.region else [])
         return trace
 
     def feed(self, chunk: str) -> list[Event]:

@@ -207,7 +207,7 @@ class Turn:
         self.region, self.state = region, REGION
         self.markup = ""
         if region.is_split:
-            self.content.begin_thought()
+            self.content.begin_thought(self.base + self.pos)
         self.content.begin_quotation(self.base + self.pos)
         return True
 
