@@ -1,8 +1,7 @@
-"""The figures of the README and of the page's text are those of the tables, which three pages have."""
+"""The figures of the README are those of the tables, which three pages have."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -36,24 +35,3 @@ def test_the_readme_says_what_the_table_says():
     none_due = [str(count), *(f"{right} ({int(right) / count:.1%})" for right in (coerced[6], decoder[6]))]
     said = [[words.split()[0], *cells] for words, *cells in rows if words[:1].isdigit()]
     assert said == [*due, none_due]
-
-
-def test_the_text_has_the_counts_of_the_classes_where_no_call_is_due():
-    rows = {name: tuple(map(int, cells)) for name, *cells in table("undue")}
-    said = PAGE.partition("### Where no call is due\n")[2].partition("\n### ")[0]
-    text = said.partition("<!-- undue -->")[0] + said.partition("<!-- end -->")[2]
-    wrong, right, alike = (sum(column) for column in zip(*rows.values(), strict=True))
-    coerced = next(row for row in table("options") if row[0] == "`coerce_arguments`")
-    assert wrong == int(coerced[5]) - int(coerced[6])
-    assert {wrong, right, alike, wrong - right - alike} <= {int(one) for one in re.findall(r"\d+", text)}
-    named = {int(one) for one in re.findall(r"\((\d+)\)", text)}
-    assert named == {count for name, (count, *_) in rows.items() if name != "calls, and nothing else"}
-
-
-def test_the_text_has_the_counts_of_the_classes():
-    counts = {name: int(outputs) for name, outputs, *_ in table("losses")}
-    lost = PAGE.partition("## What is lost, and why\n")[2].partition("\n### ")[0]
-    assert f"{sum(counts.values()):,} answers" in lost
-    read = [count for name, count in counts.items() if name.startswith("read as written")]
-    named = {int(one) for one in re.findall(r"\((\d+)\)", lost)}
-    assert named >= {sum(read), *(count for count in counts.values() if count > 5 and count not in read)}
