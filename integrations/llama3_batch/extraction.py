@@ -64,7 +64,7 @@ def extract_batch(  # noqa: PLR0913 (an option each)
         tools_column: the column of each row's own tools, as JSON: a list of OpenAI tools, or a request's body.
         id_column: the column of the keys that the ids of calls are made from.
         finish_reason_column: the column of finish reasons: `length` and the like say that a limit ended an output, and
-            so nothing is called that it left open (rule 7).
+            so code that it left open is not called (principle 6).
         result_column: what the new column is called. Its type is `EXTRACTION`.
         options: how outputs are read; `None`: `ReadOptions()`. Its `id_factory` is not used.
         **changes: single options, which go before those in `options`.

@@ -22,7 +22,7 @@ _ID_BYTES = 12
 
 
 def call_id(key: str, index: int) -> str:
-    """Return the id of a row's call: the same in every run (rule 13 has the form).
+    """Return the id of a row's call: the same in every run, in the form of those that are made here.
 
     >>> call_id("a.jsonl:7", 0)
     'call_dd0a198171c98adccadfe6d4'

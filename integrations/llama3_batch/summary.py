@@ -52,7 +52,7 @@ class Finding:
     count: int = 0
     """How often."""
     attempts: int = 0
-    """How often the model meant to call (rule 15), if it is a rejection."""
+    """How often the model meant to call (principle 7), if it is a rejection."""
     misfits: int = 0
     """How often it does not fit, even after coercion, if it is an argument."""
     examples: list[Example] = field(default_factory=list)

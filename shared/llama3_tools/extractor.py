@@ -93,7 +93,7 @@ class Extractor:
         Args:
             text: what the model wrote.
             complete: whether the model ended its turn, rather than a limit (finish reason `length` or
-                `content_filter`). If not, no open wrapper counts as closed, and no open code is called (rule 7).
+                `content_filter`). If not, code that is still open is not called (principle 6).
 
         Raises:
             TypeError: `text` is not a `str`, or `complete` neither true nor false.

@@ -1,4 +1,4 @@
-"""How much of what a model writes is read as calls: bounds for output that is too much for any turn (rule 14)."""
+"""How much of what a model writes is read as calls: bounds for output that is too much for any turn (principle 8)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     max_depth: int = MAX_DEPTH - 1
     """How many levels of objects and arrays the arguments of a call may have, themselves the first; 127 at most."""
     max_call_length: int = 4 * 1024 * 1024
-    """How many characters a call may have, its wrappers included; 256 at least. No stream holds back more, white space
+    """How many characters a call may have; 256 at least. No stream holds back more, white space
     and protocol tokens at the end of text aside."""
     max_calls: int = 1000
     """How many calls a turn may have."""

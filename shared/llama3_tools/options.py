@@ -14,7 +14,7 @@ from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 __all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "shown_changes", "written_id"]
 
 OnUnknownTool: TypeAlias = Literal["text", "call"]
-"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (rule 11)."""
+"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (principle 1)."""
 
 _pool: list[str] = []
 _IDS = 64
@@ -22,7 +22,7 @@ _BYTES = 12
 
 
 def new_call_id() -> str:
-    """Return an id for a tool call: `call_` and 24 random hex digits (rule 13).
+    """Return an id for a tool call: `call_` and 24 random hex digits (principle 1).
 
     >>> len(new_call_id())
     29
@@ -83,14 +83,14 @@ class ReadOptions:
     """With tools declared, what becomes of a call of any other name: `"text"` leaves it in the content and reports a
     rejection, `"call"` lets it through, so that an agent can answer it."""
     formats: tuple[FormatName, ...] | Formats = None
-    """The forms of calls to read, by name, or `"all"`. `None`: all but `pythonic` and `code` and, for declared tools,
-    these, too. `"none"`: no calls; nothing but reasoning is taken out of the text."""
+    """The forms of calls to read, by name, or `"all"`. `None`: `json` and `function`; for declared tools `pythonic`,
+    too, and `code` if `code_interpreter` is one. `"none"`: no calls; only reasoning is taken out of the text."""
     coerce_arguments: bool = False
     """Whether arguments are made to fit the schema of their tool, as the function of that name does it. What was
     changed, and what does not fit all the same, is on the call. It needs declared tools."""
     repair: bool = False
-    """Whether a malformed object that is closed and names a declared tool is repaired. The call's `repaired_from` is
-    what the model wrote. It needs declared tools."""
+    """Whether a malformed object that calls a declared tool, is closed, and can be read in one way only is repaired.
+    The call's `repaired_from` is what the model wrote. It needs declared tools."""
     split_reasoning: bool = False
     """Whether thoughts, such as `<think>…</think>`, are split off as `reasoning`, rather than kept in the content."""
     starts_reasoning: bool = False

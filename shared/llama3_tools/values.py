@@ -136,14 +136,14 @@ class ToolCall:
     arguments: dict[str, Any] = field(hash=False)
     """The arguments, decoded; integers of any size keep their value. With `coerce_arguments`, as fits the schema."""
     arguments_json: str
-    """The arguments as the model wrote them: one JSON object, every digit kept (rule 8). Python's literals as JSON."""
+    """The arguments as the model wrote them: one JSON object, every digit kept. Python's literals as JSON."""
     id: str = field(compare=False)
-    """`call_` and 24 hex digits (rule 13). An id that the model wrote is ignored."""
+    """`call_` and 24 hex digits. An id that the model wrote is ignored."""
     span: Span
-    """Where the call stands in the model output: its JSON without the wrappers, the whole `<function=…>` tag, or
-    `NAME(…)` without brackets."""
+    """Where the call stands in the model output: its JSON, or `NAME(…)`; for `<function=NAME>{…}` and for arguments
+    after a name, from the name's markup to the end of the arguments."""
     format: str
-    """How it was written, such as `json`, `fence`, `tool_call` or `pythonic`; rule 11 lists what there is."""
+    """How it was written, such as `json`, `fence`, `tool_call` or `pythonic`: the page Reading lists what there is."""
     changes: tuple[ArgumentChange, ...] = ()
     """What was changed to fit the tool's schema, with `coerce_arguments`; `arguments_json` has the model's own."""
     problems: tuple[ArgumentProblem, ...] = ()
@@ -177,33 +177,32 @@ class RejectionReason(str, Enum):
     """Why a candidate is not a call. The text of a rejected candidate stays in the content."""
 
     MALFORMED = "malformed"
-    """Not strict JSON (rules 6 and 8), a `<function=…>` tag that holds anything but one object, or a pythonic call
-    with anything but literals (rule 11)."""
+    """Not strict JSON (principle 1), a tag that names a tool and holds no object, or a pythonic call with anything but
+    literals."""
     TRUNCATED = "truncated"
-    """The output ended inside it, or a stream broke off (rule 7)."""
+    """The output ended inside it, or a stream broke off (principle 6)."""
     NOT_A_CALL = "not_a_call"
-    """JSON in none of the shapes (rules 1 and 12), or a pythonic call that is a part of prose or code (rule 11)."""
+    """JSON in none of the shapes, a part of data or code (principle 3), or a declared name in an odd form."""
     INVALID_NAME = "invalid_name"
     """Has arguments, but its name is empty or no string; or, under other keys, it has two."""
     INVALID_ARGUMENTS = "invalid_arguments"
-    """Its arguments are neither an object nor a string that holds one (rule 1), or are more than the parameters
-    (rule 11)."""
+    """Its arguments are neither an object nor a string that holds one, or are more than the parameters."""
     MISSING_ARGUMENTS = "missing_arguments"
-    """Named, without arguments, and no declared tool that requires none (rule 1)."""
+    """Named, without arguments, and no declared tool that requires none."""
     CONFLICTING_ARGUMENTS = "conflicting_arguments"
-    """Both `parameters` and `arguments`, with different values (rule 1)."""
+    """Both `parameters` and `arguments`, with different values."""
     SCHEMA_ECHO = "schema_echo"
-    """A tool's schema, repeated by the model instead of a call (rule 1)."""
+    """A tool's schema, repeated by the model instead of a call."""
     UNKNOWN_TOOL = "unknown_tool"
-    """A call of a tool that was not declared (rule 11)."""
+    """A call of a tool that was not declared (principle 1)."""
     QUOTED = "quoted"
-    """It stands in quotation (rule 9)."""
+    """It stands in quotation (principle 4)."""
     TOO_DEEP = "too_deep"
-    """Nested deeper than 128 levels, or than `Limits.max_depth` says (rule 14)."""
+    """Nested deeper than 128 levels, or than `Limits.max_depth` says (principle 8)."""
     TOO_LONG = "too_long"
-    """Longer than `Limits.max_call_length` characters (rule 14)."""
+    """Longer than `Limits.max_call_length` characters (principle 8)."""
     TOO_MANY = "too_many"
-    """A call beyond the first `Limits.max_calls`, or the first of the rejections that are not listed (rule 14)."""
+    """A call beyond the first `Limits.max_calls`, or the first of the rejections that are not listed (principle 8)."""
 
     def __str__(self) -> str:
         """Return the bare word, as it is written in logs and JSON."""
@@ -223,7 +222,7 @@ class Rejection:
     name: str | None = None
     """The tool that it seems to name, if it names one. `None` for mere prose or data."""
     is_attempt: bool = False
-    """Whether the model meant to call a tool (rule 15), so that an agent tells it what was wrong."""
+    """Whether the model meant to call a tool (principle 7), so that an agent tells it what was wrong."""
 
     def __repr__(self) -> str:
         """Show where, why, and the detail; no character hides."""
@@ -294,15 +293,15 @@ class Extraction:
     """The text that is no call, and no reasoning that was split off. `None` if there is no other text; `""` for an
     empty output."""
     tool_calls: tuple[ToolCall, ...] = ()
-    """The calls, in the order in which the model wrote them (rule 2)."""
+    """The calls, in the order in which the model wrote them."""
     rejections: tuple[Rejection, ...] = ()
     """The candidates that were not calls, in the order of the text."""
     reasoning: str | None = None
-    """What the model thought, with `split_reasoning` (rule 9): without the tags, thoughts a blank line apart."""
+    """What the model thought, with `split_reasoning`: without the tags, thoughts a blank line apart."""
 
     @property
     def attempts(self) -> tuple[Rejection, ...]:
-        """The rejections by which the model meant to call (rule 15): an agent tells the model about them."""
+        """The rejections by which the model meant to call (principle 7): an agent tells the model about them."""
         return tuple(rejection for rejection in self.rejections if rejection.is_attempt)
 
     @property

@@ -261,8 +261,8 @@ def _written_arguments(function: object, call: object) -> object:
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
     """Return the arguments and their text; servers send one, frameworks the other. None at all are no arguments.
 
-    What is not strict JSON (rule 8) counts as no object, as in text; but of a key that stands twice, the last value is
-    taken.
+    What is not strict JSON (principle 1) counts as no object, as in text; but of a key that stands twice, the last
+    value is taken.
     """
     if isinstance(written, Mapping):
         return (dict(written) if is_strict(written) else None), shown_json(written)
@@ -276,7 +276,7 @@ def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
 
 
 def _repeated_keys(arguments: Mapping[str, Any] | None, text: str) -> Iterator[str]:
-    """Yield that a key stands twice in arguments: no strict JSON (rule 8), and yet every client reads them."""
+    """Yield that a key stands twice in arguments: no strict JSON (principle 1), and yet every client reads them."""
     parsed = parse_object(text.strip(), 0, checked=True) if arguments else None
     if parsed is not None and parsed.flaw:
         yield f"{parsed.flaw} in the arguments; the last value counts"

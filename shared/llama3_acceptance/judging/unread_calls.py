@@ -12,7 +12,7 @@ __all__ = ["find_unread_calls"]
 
 
 def find_unread_calls(text: str, extraction: Extraction, suite: Suite, *, complete: bool) -> list[Rejection]:
-    """Return the attempts at a call (rule 15), and those calls and attempts that the suite's `reading` leaves out.
+    """Return the attempts at a call (principle 7), and those calls and attempts that the suite's `reading` leaves out.
 
     >>> from llama3_acceptance import Reading
     >>> suite = Suite("Clocks", (), (), reading=Reading("function"))
@@ -24,7 +24,7 @@ def find_unread_calls(text: str, extraction: Extraction, suite: Suite, *, comple
         text: the model's output.
         extraction: what the suite's extractor made of it.
         suite: says how text is read.
-        complete: whether the model ended its turn, rather than a limit (rule 7).
+        complete: whether the model ended its turn, rather than a limit (principle 6).
     """
     found = list(extraction.attempts)
     if suite.reading.formats is not None:

@@ -78,7 +78,7 @@ def _as_integer(text: str) -> int | None:
 
 
 def read_container(text: str) -> list[Any] | dict[str, Any] | None:
-    """Read a list or an object, as strict JSON (rule 8) or as a Python literal, whose tuples and sets are lists.
+    """Read a list or an object, as strict JSON (principle 1) or as a Python literal, whose tuples and sets are lists.
 
     An object that has a key twice, at any depth, is not read, nor are strings that merely stand side by side: nobody
     knows what was meant.

@@ -31,7 +31,7 @@ class GrowingArguments:
     def __init__(self) -> None:
         """Start without text: some servers send nothing for a tool without parameters."""
         self.value: dict[str, Any] | None = {}
-        """The object that all of the text is, always the same one; `None` if it is no strict JSON (rule 8)."""
+        """The object that all of the text is, always the same one; `None` if it is no strict JSON (principle 1)."""
         self.is_too_deep = False
         """Whether it is none because it is nested deeper than anything that is read."""
         self._tokens: JsonTokens | None = None
@@ -76,7 +76,7 @@ class GrowingArguments:
 
 
 def is_strict(arguments: Mapping[str, Any]) -> bool:
-    r"""Return whether decoded arguments hold nothing that is no strict JSON (rule 8) and that decoders let through.
+    r"""Return whether decoded arguments hold nothing that is no strict JSON and that decoders let through.
 
     These are numbers that are none or too large, and halves of surrogate pairs. What no decoder gives, such as a date,
     a program has put there.

@@ -1,4 +1,4 @@
-"""The finish reason of an answer, and whether a limit ended it (rule 7)."""
+"""The finish reason of an answer, and whether a limit ended it (principle 6)."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class ServerCalls:
 
 @dataclass(frozen=True, slots=True)
 class ServerCallReader:
-    """Reads the calls of a server, as strictly as those in text (rules 8, 11, 13 and 14)."""
+    """Reads the calls of a server, as strictly as those in text (principles 1 and 8)."""
 
     tools: Mapping[str, Tool]
     """The tools that may be called, by name."""
@@ -200,7 +200,7 @@ class ServerCallReader:
             name: the tool's own name.
             ids: those that the message has before it; its own is added. An id that is taken is replaced.
             made: how many calls the message has before it.
-            complete: whether the model ended its turn; if not, a call without any arguments is cut off (rule 7).
+            complete: whether the model ended its turn; if not, a call without any arguments is cut off (principle 6).
         """
         call_id = call.id if call.id and call.id not in ids else written_id(self.options.id_factory)
         ids.add(call_id)

@@ -243,7 +243,7 @@ class ChatStream:
         return deltas
 
     def abort(self) -> list[Delta]:
-        """Take the news that the stream broke off: what was held back is text, and nothing more is called (rule 7).
+        """Take the news that the stream broke off: what was held back is text, and nothing more is called.
 
         Raises:
             StreamStateError: the answer is over.

@@ -125,7 +125,7 @@ def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) 
 
 
 def _call(call: ToolCall) -> str:
-    """Return a call as JSON. Arguments in which nothing was changed stand as the model wrote them (rule 8)."""
+    """Return a call as JSON. Arguments in which nothing was changed stand as the model wrote them."""
     arguments = _LINE_BREAK.sub(" ", call.usable_json)  # in JSON, they only stand outside of strings
     facts: dict[str, object] = {"id": call.id, "format": call.format, "span": call.span}
     if call.changes:

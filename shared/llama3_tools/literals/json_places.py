@@ -1,4 +1,4 @@
-"""Where in JSON stands what a message names: what is not strict, a key that stands twice, a value (rule 8)."""
+"""Where in JSON stands what a message names: what is not strict, a key that stands twice, a value (principle 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON token by token, across chunks: where a value ends, or at which token it stops being JSON (rule 6).
+"""JSON token by token, across chunks: where a value ends, or at which token it stops being JSON (principle 6).
 
 Only the grammar is checked here. A value that is complete goes through `json_object`, which alone knows what is strict.
 """

@@ -23,9 +23,9 @@ class SegmentKind(str, Enum):
     REJECTED = "rejected"
     """It is content or reasoning, and it looked like a call: there is a rejection for it."""
     QUOTED = "quotation"
-    """It is content or reasoning in which nothing is called: a listing, thoughts, another's turn (rule 9)."""
+    """It is content or reasoning in which nothing is called: a listing, thoughts, another's turn (principle 4)."""
     REMOVED = "removed"
-    """It is neither: a wrapper, a delimiter, a protocol token, or the space around a call (rules 3, 4, 9 and 10)."""
+    """It is neither: markup that went with a call, a protocol token at an edge, or white space (principle 2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
     {"message": "…", "tool_call": {"name": "…", "arguments": {…}}}      or "tool_call": null
     {"message": "…", "tool_calls": [{"name": "…", "arguments": {…}}]}   with multiple=True; [] for none
 
-Strictness is a check in front of the extractor, which reads the object as it reads any envelope (rule 12).
+Strictness is a check in front of the extractor, which reads the object as it reads any envelope (principle 1).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def parse_response(  # noqa: PLR0913 (an option each)
 ) -> Extraction:
     """Read an output that has to be the one object of the strict response format, and nothing else.
 
-    What it gives is what `extract` gives for the same text: the message is the content (rules 4 and 12).
+    What it gives is what `extract` gives for the same text: the message is the content (principle 1).
 
     >>> extraction = parse_response('{"message": "On it.", "tool_call": {"name": "now", "arguments": {}}}')
     >>> extraction.content, extraction.tool_calls[0].name
@@ -283,7 +283,7 @@ def _find_object(text: str, start: int) -> tuple[int | None, int]:
             return match.start(), end
         if tokens.refusal.reason in _PROBLEMS:
             return match.start(), len(text)
-        pos = tokens.resume  # behind the brace, which keeps the search linear (rule 6)
+        pos = tokens.resume  # behind the brace, which keeps the search linear (principle 8)
     return None, len(text)
 
 

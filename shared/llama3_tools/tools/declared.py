@@ -1,4 +1,4 @@
-"""Declared tools: which names may be called, and which need no arguments (rule 11)."""
+"""Declared tools: which names may be called, and which need no arguments (principle 1)."""
 
 from __future__ import annotations
 
