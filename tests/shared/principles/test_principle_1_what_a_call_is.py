@@ -152,7 +152,10 @@ BESIDE_A_NAME = {
     "a description": ('{"name": "now", "description": "The time"}', "schema_echo now"),
     "Anthropic's schema": ('{"name": "now", "input_schema": {"type": "object"}}', "schema_echo now"),
     "MCP's schema": ('{"name": "now", "inputSchema": {"type": "object"}}', "schema_echo now"),
-    "a described function": ('{"type": "function", "function": {"name": "now", "description": "d"}}', "schema_echo now"),
+    "a described function": (
+        '{"type": "function", "function": {"name": "now", "description": "d"}}',
+        "schema_echo now",
+    ),
 }
 
 

@@ -39,7 +39,7 @@ AROUND = {
     "a fence on one line": ("\n```", "```\n"),
     "a fence of tildes": ("\n~~~\n", "\n~~~\n"),
     "bold": ("**", "**"),
-    "a tag in a fence": ("\n```json\n<tool_call>\n", "\n</tool_call>\n```"),
+    "a tag in a fence": ("\n```json\n<tool_call>\n", "\n</tool_call>\n```\n"),
     "a fence in a tag": ("<tool_call>\n```json\n", "\n```\n</tool_call>"),
     "a list in a tag": ("<TOOLCALL>[", "]</TOOLCALL>"),
     "a tag in tokens": ("<|python_start|><tool>", "</tool><|python_end|>"),
@@ -66,7 +66,13 @@ def test_it_is_cut_off_with_its_call(opening: str, closing: str):
     assert (extraction.content, refused(extraction)) == (text, "truncated f!")
 
 
-PYTHONIC = [*"[]"], ("<tool_call>", "</tool_call>"), ("<tool_call>[", "]</tool_call>"), ("```python\n", "\n```"), ("**", "**")
+PYTHONIC = (
+    [*"[]"],
+    ("<tool_call>", "</tool_call>"),
+    ("<tool_call>[", "]</tool_call>"),
+    ("```python\n", "\n```"),
+    ("**", "**"),
+)
 
 
 @pytest.mark.parametrize(("opening", "closing"), PYTHONIC)
@@ -158,7 +164,14 @@ def test_one_closing_bracket_too_many_goes_and_none_that_closes_something(text: 
 
 
 ALONE = [
-    *("<tool_call></tool_call>", "<tool_call>Hi</tool_call>", "<tool_call>", "</tool_call>", "<tools>x</tools>", "<x/>"),
+    *(
+        "<tool_call></tool_call>",
+        "<tool_call>Hi</tool_call>",
+        "<tool_call>",
+        "</tool_call>",
+        "<tools>x</tools>",
+        "<x/>",
+    ),
     *("[TOOL_CALLS]", "[END_TOOL_REQUEST]", "<!-- x -->", "<?xml?>", "```json\n```", "```json\n{}\n```", "**bold**"),
     *("functools", ">>>", "<<<", "[[", "[]", "[1, 2]", "[see]", "a <b>c</b>", "1 < 2", "x <- y", "~~~", "Not ~~this~~"),
     *("The marker ``` opens a fence.", "Run ```pip install x``` and", "[A] or [B]", "<|unknown_token|>Hi", "a -- b"),

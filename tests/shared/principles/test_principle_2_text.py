@@ -194,9 +194,24 @@ def test_tokens_at_the_edges(text: str, content: str | None):
 
 UNTOUCHED = [
     *("", " ", "\n", "x", " x ", "x\n\n", "\n\n x", '{"a": 1}', "`` ` ```", "<tool>", "<|eot_id", "{", "[", "<", "; ,"),
-    *("f(x) is a function.", "[f", "f", "f\n", "- `f`", "> quoted", "<function=>", "Result of f: 5", "|a|b|", "f(x) = {x}"),
+    *(
+        "f(x) is a function.",
+        "[f",
+        "f",
+        "f\n",
+        "- `f`",
+        "> quoted",
+        "<function=>",
+        "Result of f: 5",
+        "|a|b|",
+        "f(x) = {x}",
+    ),
     *("<think>Hm.</think> Hi", "a\r\nb\r\n", "\u2028\u00a0x\u3000", "\ufeffx\x00", "; one; {two}, [three]; "),
-    *('{"city": "Paris"}; {"city": "Rome"}, ', 'He said: "use {braces}; and \\"quotes\\""', "a { b } c [ d ] \" e \\ f ' g"),
+    *(
+        '{"city": "Paris"}; {"city": "Rome"}, ',
+        'He said: "use {braces}; and \\"quotes\\""',
+        "a { b } c [ d ] \" e \\ f ' g",
+    ),
 ]
 
 
