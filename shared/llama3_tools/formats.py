@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias, get_args
 __all__ = ["FormatName", "Formats", "require_formats"]
 
 FormatName: TypeAlias = Literal["json", "function", "pythonic", "code", "all", "none"]
-"""A form of writing calls, as it can be asked for: objects of JSON, `<function=NAME>` tags, pythonic calls with objects
-after the name of their tool, code after `<|python_tag|>`; or all of them, or none."""
+"""A form of writing calls, as it can be asked for: objects of JSON; `<function=NAME>` tags; pythonic calls, and objects
+after the name of their tool; code after `<|python_tag|>`; or all of them, or none."""
 
 Formats: TypeAlias = Iterable[FormatName] | FormatName | None
 """The forms that are read: their names, or one. `None`: JSON and `<function=NAME>` and, if tools are declared, the rest,

@@ -14,7 +14,8 @@ from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.code import CODE_INTERPRETER, code_call
 from llama3_tools.reader.content import Waiting
 from llama3_tools.reader.json_calls import WrittenCall, plain_call
-from llama3_tools.reader.markup import CODE_END, region_of_fence, search_markup_for_calls
+from llama3_tools.reader.markup import CODE_END, search_markup_for_calls
+from llama3_tools.reader.regions import region_of_fence
 from llama3_tools.reader.rejections import attempted_name, has_call_keys
 from llama3_tools.reader.rules import Found, Placed
 from llama3_tools.reader.switches import is_off
@@ -105,7 +106,7 @@ class Candidates(Turn):
             return None
         return Head(name, name, self.base + self.pos, ("the tag is the name of the tool",))
 
-    def read_object(self) -> bool:
+    def read_object(self) -> bool:  # noqa: PLR0911 (what became of it, one after the other)
         """Read on in an object, token by token."""
         candidate = self.candidate
         assert candidate is not None  # noqa: S101  # the state says so
@@ -344,7 +345,7 @@ class Candidates(Turn):
         return True
 
     def settle_before_text(self) -> bool:
-        """Deal with the calls that wait, as text follows; return whether that makes a listing of the fence they are in."""
+        """Deal with the calls that wait, as text follows; return whether they were a listing in a fence."""
         waiting = self.content.waiting
         if not waiting:
             return False
@@ -450,7 +451,7 @@ class Candidates(Turn):
         return self._give_up(candidate, refusal, resume)
 
     def _mended(self, candidate: Candidate, written: str) -> Found | None:
-        """Return the call that a malformed object was meant to be, if there is no doubt, and it was not called before."""
+        """Return the call that a malformed object was meant to be, without doubt, if it was not called before."""
         if candidate.quoted is not None:
             return None
         json = mend_object(written)

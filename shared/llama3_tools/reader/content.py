@@ -139,8 +139,8 @@ class Content:
         """Hold white space, markup or delimiters."""
         held = self._held
         held.append(piece)
-        if len(held) % _MANY == 0 and not self.waiting:  # each costs more than its text
-            held[:] = ["".join(held)]  # type: ignore[arg-type]  # none of them waits
+        if len(held) > _MANY and all(type(part) is str for part in held[-_MANY:]):  # each costs more than its text
+            held[-_MANY:] = ["".join(held[-_MANY:])]  # type: ignore[arg-type]  # none of them waits
 
     def wait(self, waiting: Waiting) -> None:
         """Hold a call."""
@@ -185,7 +185,7 @@ class Content:
         return self._tail.count("**") % 2 == 1
 
     def may_close(self, bracket: str) -> bool:
-        """Return whether a closing bracket after a call closes nothing in the text before, and so goes with the call."""
+        """Return whether a closing bracket after a call closes nothing in the text, and so goes with the call."""
         opener = _OPENERS[bracket]
         return self._tail.count(opener) <= self._tail.count(bracket)
 

@@ -121,7 +121,9 @@ def plain_call(text: str, at: int) -> tuple[WrittenCall, int] | None:
     return WrittenCall(name or name_after, arguments, written), tail.end()
 
 
-def read_call(parsed: JsonObject, tools: Mapping[str, Tool] | None) -> WrittenCall | Refusal:
+def read_call(  # noqa: PLR0911 (one shape after another)
+    parsed: JsonObject, tools: Mapping[str, Tool] | None
+) -> WrittenCall | Refusal:
     """Read an object in any of the shapes of a call.
 
     >>> from llama3_tools.literals.json_object import parse_object
@@ -232,7 +234,7 @@ def _openai_call(parsed: JsonObject, tools: Mapping[str, Tool] | None) -> Writte
     return found if isinstance(found, Refusal) else found._replace(deviations=(detail, *found.deviations))
 
 
-def _named_call(
+def _named_call(  # noqa: PLR0911 (a refusal each)
     parsed: JsonObject, members: Mapping[str, Any], name: object, tools: Mapping[str, Tool] | None
 ) -> WrittenCall | Refusal:
     given = _given(members, name, tools)

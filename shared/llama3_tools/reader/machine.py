@@ -19,10 +19,11 @@ from collections.abc import Callable
 
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.candidates import BROKEN_OFF, Candidates
-from llama3_tools.reader.content import Content
+from llama3_tools.reader.content import Content, Opening
 from llama3_tools.reader.json_calls import WrittenCall
-from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS, OTHER_TURN, region_of_tag, search_markup_for_calls
+from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS, search_markup_for_calls
 from llama3_tools.reader.quotation import IN_RESULT, IN_THOUGHTS
+from llama3_tools.reader.regions import OTHER_TURN, region_of_tag
 from llama3_tools.reader.rejections import Rejections
 from llama3_tools.reader.rules import Rules
 from llama3_tools.reader.switches import is_off
@@ -31,12 +32,14 @@ from llama3_tools.values import Extraction, RejectionReason
 
 __all__ = ["Machine"]
 
-_LETS_CALL_STAND = re.compile(r"(?:[\[\]`~*]|[|｜]>|>>>|functools)\s*\Z").search
+_LETS_CALL_STAND = re.compile(r"(?:[\[\]`~*]|[|\uff5c]>|>>>|functools)\s*\Z").search
 _MAY_GO_ON = frozenset(" \t\n\r;,<[*->f")
 """What a run of markup may go on with."""
 _LOOK_BEHIND, _MOST_INDENT = 64, 3
 _SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]")
 """What code after `<|python_tag|>` may stand after: it does not begin in the middle of a sentence."""
+_KEPT_MARKUP = 1024
+"""How much of the markup before a candidate anyone looks at."""
 _XML = re.compile(r"\s*<[A-Za-z]").match
 
 
@@ -82,7 +85,6 @@ class Machine(Candidates):
         """Make the calls that wait, if they hold back more than a call may have."""
         first = self.content.waiting[0].call.span[0]
         if self.base + len(self.text) - first > self.rules.limits.max_call_length:
-            self.confirm()
             self.settle()
 
     def read_text(self) -> bool:
@@ -104,7 +106,7 @@ class Machine(Candidates):
         self.state = GAP
         return True
 
-    def read_gap(self) -> bool:
+    def read_gap(self) -> bool:  # noqa: C901, PLR0911 (what may follow, one after the other)
         """Take what may stand between calls, and see what follows."""
         text, pos = self.text, self.pos
         grammar = self.grammar
@@ -128,9 +130,7 @@ class Machine(Candidates):
             if char == "]" and self.in_list:
                 return self._end_list()
             if self._ends_bold() if char == "*" else self._is_surplus(char):
-                self.gap("**" if char == "*" else char)
-                self.markup += char
-                return True
+                return self.take_markup("**" if char == "*" else char)
         match = grammar.others[char](text, end) if char in grammar.others else None
         if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
             match = grammar.name(text, end)
@@ -147,19 +147,30 @@ class Machine(Candidates):
         if not piece.isspace():
             if not self.markup:
                 self._note_quotation(self.pos + len(piece) - len(piece.lstrip()))
-            self.markup += piece
+            self.markup = (self.markup + piece)[-_KEPT_MARKUP:]
             if closed is not None:
                 self.opened = ""
             if opened is not None and (closed is None or run.start("open") > run.start("close")):
                 self.opened = opened
         content.gap(piece)
 
+    def take_markup(self, markup: str) -> bool:
+        """Hold one piece of markup."""
+        if self.content.waiting and not self.in_list:
+            self._confirm_by(markup, is_closed=False)
+        self.content.gap(markup)
+        self.markup = (self.markup + markup)[-_KEPT_MARKUP:]
+        self.pos += len(markup)
+        return True
+
     def _confirm_by(self, piece: str, *, is_closed: bool) -> None:
         """Deal with calls that wait, if more than a comma follows them: the end of the line, a delimiter, markup."""
-        if piece.strip(" \t,"):
+        if not piece.strip(" \t,"):
+            return
+        if is_closed or not (self.opened or self.fence):
+            self.settle()
+        else:
             self.confirm()
-            if is_closed or not (self.opened or self.fence):
-                self.settle()
 
     def _text_follows(self) -> bool:
         """Turn to text: what is held is text, too, and calls that wait are dealt with."""
@@ -183,12 +194,11 @@ class Machine(Candidates):
             refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code")
             self.settle(lambda one: refusal if one.call.format == "pythonic" else None)
             return self._text_follows()
-        self.confirm()
-        if not (self.opened or self.fence):
+        if self.opened or self.fence:
+            self.confirm()
+        else:
             self.settle()
-        self.markup += "]"
-        self.gap("]")
-        return True
+        return self.take_markup("]")
 
     def _is_surplus(self, char: str) -> bool:
         """Return whether a bracket after a call closes nothing, and so goes with the call."""
@@ -217,6 +227,7 @@ class Machine(Candidates):
         return self.end_region(found.end())
 
     def need_more(self, _: re.Match[str]) -> bool:
+        """Wait for text: it takes more to know what begins."""
         return False
 
     def take_function(self, match: re.Match[str]) -> bool:
@@ -260,33 +271,25 @@ class Machine(Candidates):
             is_empty, self.fence, self.fence_is_fresh = self.fence_is_fresh, "", False
             if is_empty:
                 return self._as_text(match.end())
-            self.confirm()
             self.settle()
-            self.markup += match[0]
-            self.gap(match[0])
-            return True
+            return self.take_markup(match[0])
         stands_alone = self.content.is_after_call or bool(self.markup)
         if not self.markup:
             self._note_quotation(match.start())
         if not (stands_alone or self.line.is_blank) or self.quoted is not None:
             return self._as_text(match.end("ticks"))
-        self.confirm()
         self.settle()
         self.fence, self.fence_is_fresh = ticks, True
-        self.markup += match[0]
-        self.gap(match[0], opens=True)
-        return True
+        return self.take_markup(Opening(match[0]))
 
     def take_turn(self, match: re.Match[str]) -> bool:
         """Take the header of another's turn."""
-        self.confirm()
         self.settle()
-        self.gap(match[0])
+        self.take_markup(match[0])
         return is_off("regions") or self.begin_region(OTHER_TURN)
 
     def take_thought(self, match: re.Match[str]) -> bool:
         """Take the beginning of reasoning."""
-        self.confirm()
         self.settle()
         if is_off("regions") or self.why_quoted(match.start()) is not None:
             return self._as_text(match.end())
@@ -300,7 +303,6 @@ class Machine(Candidates):
 
     def take_response(self, match: re.Match[str]) -> bool:
         """Take the beginning of a tool's result."""
-        self.confirm()
         self.settle()
         is_quoted = is_off("regions") or self.why_quoted(match.start()) is not None
         self._as_text(match.end())

@@ -39,7 +39,7 @@ class Line:
         self._read = offset
 
     def read(self, text: str, base: int, end: int, call_end: int) -> None:
-        """Read up to an index of the window, of which `base` is the offset; the line begins anew after the last call."""
+        """Read up to an index of the window, which has an offset; the line begins anew after the last call."""
         if call_end > self._read:
             self._begin(call_end)
         start = self._read - base

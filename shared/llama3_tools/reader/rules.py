@@ -15,8 +15,9 @@ from llama3_tools.literals.python_literals import Arguments, parse_arguments
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.options import ReadOptions, new_call_id, written_id
 from llama3_tools.reader.code import CODE_INTERPRETER
+from llama3_tools.reader.grammar import grammar_of
 from llama3_tools.reader.json_calls import ARGUMENTS, ENVELOPES, WrittenCall, argued_call, read_call, refuse_empty
-from llama3_tools.reader.markup import METHOD, grammar_of
+from llama3_tools.reader.markup import METHOD
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import RejectionReason, Span, ToolCall, shortened

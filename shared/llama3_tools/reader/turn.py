@@ -10,10 +10,12 @@ from typing import Any
 
 from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.content import Content, Opening, Waiting
+from llama3_tools.reader.content import Content, Waiting
+from llama3_tools.reader.grammar import Grammar
 from llama3_tools.reader.leftovers import LOOK_BEHIND, leftovers
-from llama3_tools.reader.markup import METHOD, Grammar, Region
+from llama3_tools.reader.markup import METHOD
 from llama3_tools.reader.quotation import Line
+from llama3_tools.reader.regions import Region
 from llama3_tools.reader.rejections import Rejections
 from llama3_tools.reader.rules import BUILT_IN, Rules
 from llama3_tools.reader.switches import is_off
@@ -256,11 +258,6 @@ class Turn:
         """Take the pythonic calls that wait for what follows them for calls: it lets them be."""
         for waiting in self.content.waiting:
             waiting.is_sure = True
-
-    def gap(self, piece: str, *, opens: bool = False) -> None:
-        """Hold markup or white space, up to which the window is read."""
-        self.pos += len(piece)
-        self.content.gap(Opening(piece) if opens else piece)
 
     def may_be_simple(self) -> bool:
         """Return whether no object in the window has half a surrogate pair, so that most need no closer look."""
