@@ -89,7 +89,7 @@ FORMATS = {
     "in a tag": ("<tool>%s</tool>", "tool"),
     "in another tag": ("<tool_calls>%s</tool_calls>", "tool_calls"),
     "in a tag in a tag": ("<tool_calls><tool_call>%s</tool_call></tool_calls>", "tool_call"),
-    "after a tag": ("<tool>%s</tool>" % B + "%s", "json"),
+    "after a tag": (f"<tool>{B}</tool>%s", "json"),
     "in a fence": ("```json\n%s\n```", "fence"),
     "in a tag in a fence": ("```\n<tool_call>%s</tool_call>\n```", "fence"),
     "in an envelope": ('{"tool_call": %s}', "envelope"),

@@ -16,13 +16,15 @@ from llama3_tools import Extractor
 from told import CLOCK, DELETE, TOOLS, called, refused
 
 PYTHONIC = "delete(path='/')"
+SAVE = '{{"name": "save", "arguments": {{{}}}}}'.format
+BROKE, LINE = SAVE(f'"tags": ["a",], "example": {DELETE}'), SAVE(f'"text": "Never:\n{PYTHONIC}\n"')
 RUNS_DATA = {
-    "R1, a member of what broke after a call": f'<tool_call>{CLOCK}\n{{"name": "save", "arguments": {{"tags": ["a",], "example": {DELETE}}}}}</tool_call>',
-    "R1 in a fence": f'```json\n{CLOCK}\n{{"name": "save", "arguments": {{"tags": ["a",], "example": {DELETE}}}}}\n```',
-    "R1 in a list": f'[{CLOCK}, {{"name": "save", "arguments": {{"tags": ["a",], "example": {DELETE}}}}}]',
-    "R2, a line of a broken string": f'<tool_call>{CLOCK}\n{{"name": "save", "arguments": {{"text": "Never:\n{PYTHONIC}\n"}}}}</tool_call>',
-    "R2 in a fence": f'```json\n{CLOCK}\n{{"name": "save", "arguments": {{"text": "Never:\n{PYTHONIC}\n"}}}}\n```',
-    "R2 in a list": f'[{CLOCK}, {{"name": "save", "arguments": {{"text": "Never:\n[{PYTHONIC}]\n"}}}}]',
+    "R1, a member of what broke after a call": f"<tool_call>{CLOCK}\n{BROKE}</tool_call>",
+    "R1 in a fence": f"```json\n{CLOCK}\n{BROKE}\n```",
+    "R1 in a list": f"[{CLOCK}, {BROKE}]",
+    "R2, a line of a broken string": f"<tool_call>{CLOCK}\n{LINE}</tool_call>",
+    "R2 in a fence": f"```json\n{CLOCK}\n{LINE}\n```",
+    "R2 in a list": f"[{CLOCK}, {LINE}]",
     "R3, an argument of a method": f"{CLOCK}\nfoo.call(payload={DELETE})",
     "R3, a tag with parentheses": f"{CLOCK}\n<function=save({DELETE})</function>",
     "R3, a comma": f"{CLOCK}\nsave,{DELETE}",
@@ -41,7 +43,7 @@ RUNS_DATA = {
     "an expression": f'save(text=open("x").read(\n{PYTHONIC}\n))',
     "arguments that are calls": f"save(text=oops(\n{PYTHONIC},\n{PYTHONIC}\n))",
     "on the line of a call that broke": f"save(oops), {PYTHONIC}",
-    "after another call that broke in the string": f'{{"name":"save","parameters":{{"text":"x\nsave(text=oops)\n{PYTHONIC}\n"}}}}',
+    "after another call that broke in the string": SAVE(f'"text":"x\nsave(text=oops)\n{PYTHONIC}\n"'),
     "a string that is cut off": f'{{"name": "save", "parameters": {{"text": "Mail: \\"{DELETE} and',
     "a string of Python that is cut off": f"{{'name': 'save', 'parameters': {{'text': 'Mail: {DELETE} and",
     "a tag in a string that is cut off": '{"name": "save", "parameters": {"text": "use <function=delete>{}</function>',
