@@ -78,6 +78,11 @@ class BracketSpan:
         self.is_complete = False
         """Whether the bracket is closed."""
 
+    @property
+    def is_in_string(self) -> bool:
+        """Whether a string is open, at a flaw, too."""
+        return bool(self._quotes)
+
     def read(self, text: str, pos: int, *, ended: bool) -> int:
         """Read on. Return the index after the closing bracket, or that of the flaw, or up to where the text was read.
 

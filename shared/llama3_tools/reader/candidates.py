@@ -14,12 +14,26 @@ from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.code import CODE_INTERPRETER, code_call
 from llama3_tools.reader.content import Waiting
 from llama3_tools.reader.json_calls import WrittenCall, plain_call
+from llama3_tools.reader.leftovers import LOOK_BEHIND
 from llama3_tools.reader.markup import CODE_END, search_markup_for_calls
 from llama3_tools.reader.regions import region_of_fence
 from llama3_tools.reader.rejections import attempted_name, has_call_keys
 from llama3_tools.reader.rules import Found, Placed
 from llama3_tools.reader.switches import is_off
-from llama3_tools.reader.turn import ARGUMENTS, CODE, GAP, MENDING, OBJECT, REGION, TEXT, Candidate, Head, Turn
+from llama3_tools.reader.turn import (
+    ARGUMENTS,
+    CODE,
+    GAP,
+    JSON,
+    MENDING,
+    OBJECT,
+    PYTHON,
+    REGION,
+    TEXT,
+    Candidate,
+    Head,
+    Turn,
+)
 from llama3_tools.values import RejectionReason
 
 __all__ = ["BROKEN_OFF", "Candidates"]
@@ -32,12 +46,11 @@ _READ_AT_ONCE = 64
 """How many characters of an open object are gathered before its tokens are read."""
 _SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+\s*\Z').search
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
-_NAME_BEFORE = re.compile(r"[\w\])]\(\Z").search
+_OPEN_CALL = re.compile(r"[\w\])]\([^()\n]*\Z").search
 _KEYWORD = re.compile(r"\w\s*=(?!=)").search
 _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
-_LOOK_BEHIND = 160
 
 
 class Candidates(Turn):
@@ -269,7 +282,7 @@ class Candidates(Turn):
     def _after_call(self, end: int) -> None:
         self.candidate, self.state = None, GAP
         self.markup = ""
-        self.fence_is_fresh = self.is_broken = False
+        self.fence_is_fresh, self.broken = False, ""
         self.call_end = end
 
     def _refused(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
@@ -310,7 +323,10 @@ class Candidates(Turn):
             refusal = refusal._replace(name=None)
         if self.region is None or is_meant:
             refusal = self._reject(candidate, resume, refusal, is_meant=is_meant)
-        self.is_broken = candidate.format != "pythonic"
+        if isinstance(candidate.reader, BracketSpan):
+            self.broken = PYTHON if candidate.reader.is_in_string or candidate.format != "pythonic" else ""
+        else:
+            self.broken = JSON
         return self._left(candidate, refusal, len(raw), is_meant=is_meant)
 
     def _reject(self, candidate: Candidate, end: int, refusal: Refusal, *, is_meant: bool) -> Refusal:
@@ -329,7 +345,7 @@ class Candidates(Turn):
             self.put(end)
             self.state = REGION
             return True
-        is_element = candidate.format == "json" and not is_meant and (candidate.is_part or self._is_first(self.pos))
+        is_element = candidate.is_part or (candidate.format == "json" and not is_meant and self._is_first(self.pos))
         begins_region = self.settle_before_text() or (self.fence_is_fresh and not is_meant)
         self.markup, self.opened, self.fence_is_fresh = "", "", False
         had_words = self.has_words
@@ -393,23 +409,30 @@ class Candidates(Turn):
         if is_off("parts"):
             return False
         text = self.text
-        first = max(at - _LOOK_BEHIND, 0)
+        first = max(at - LOOK_BEHIND, 0)
         before = text[first:at].rstrip(" \t\n\r[")
         last = before[-1:]
-        if last == "=":
+        if last == "=" or (not last and first + self.base > 0):
+            return True
+        if self.broken is PYTHON and not search_markup_for_calls(self.markup):
+            return True
+        if self.is_argument(at):
             return True
         if last == ":":
             return _KEY_BEFORE(before) is not None
-        if last == "(":
-            return _NAME_BEFORE(before) is not None
         if last == ",":
             after_data = self.data_end >= self.base and text[self.data_end - self.base : at].strip() == ","
             return after_data or _SCALARS_BEFORE(text[first:at]) is not None
         return False
 
+    def is_argument(self, at: int) -> bool:
+        """Return whether what begins at an index stands in the parentheses of a call that is not read."""
+        before = self.text[max(at - LOOK_BEHIND, 0) : at]
+        return "(" in before and _OPEN_CALL(before) is not None
+
     def _is_first(self, at: int) -> bool:
         """Return whether an object is the first element of an array."""
-        return self.text[max(at - _LOOK_BEHIND, 0) : at].rstrip()[-1:] == "["
+        return self.text[max(at - LOOK_BEHIND, 0) : at].rstrip()[-1:] == "["
 
     def _rewind(self, candidate: Candidate) -> None:
         """Move the window back to the beginning of a candidate."""
@@ -439,14 +462,22 @@ class Candidates(Turn):
         is_too_long = self.base + self.pos - candidate.begin > self.rules.limits.max_call_length
         if not (span.flaw or span.is_complete or self.ended or is_too_long):
             return False
+        is_python = refusal is _QUOTES
         if span.is_complete and not is_too_long:
             raw = self._raw(candidate)
             written = raw[candidate.start - candidate.begin :]
             found = self._mended(candidate, written) if self._may_mend(candidate) else None
             if found is not None:
                 return self._decide(candidate, found, raw, written)
-            if written[1] == "'":
+            if is_python:
                 return self._refused(candidate, refusal._replace(name=candidate.name or attempted_name(written)), raw)
+        if is_python:
+            candidate.reader, resume = span, self.base + self.pos
+            if not span.flaw:
+                detail = "the output ends inside it"
+                refusal = (
+                    Refusal(*too_long(self.rules.limits)) if is_too_long else Refusal(RejectionReason.TRUNCATED, detail)
+                )
         self._rewind(candidate)
         return self._give_up(candidate, refusal, resume)
 
@@ -478,11 +509,11 @@ class Candidates(Turn):
             and "<|python_tag|>" in self.markup
             and self.quoted is None
             and self.region is None
-            and not self.content.waiting
         )
 
     def _begin_code(self) -> bool:
         """Begin code at the place up to which the window is read."""
+        self.settle()
         self.candidate = Candidate(self.base + self.pos, self.base + self.pos, "code", "`" in self.markup)
         self.fence, self.fence_is_fresh, self.opened = "", False, ""
         self.state = CODE

@@ -142,7 +142,7 @@ class Machine(Candidates):
         """Hold a run of white space, delimiters and markup."""
         content = self.content
         opened, closed = run["open"], run["close"]
-        if content.waiting and not self.in_list:
+        if content.waiting:
             self._confirm_by(piece, is_closed=closed is not None)
         if not piece.isspace():
             if not self.markup:
@@ -152,11 +152,13 @@ class Machine(Candidates):
                 self.opened = ""
             if opened is not None and (closed is None or run.start("open") > run.start("close")):
                 self.opened = opened
+                if self.broken and self._is_for_calls():
+                    self.broken = ""
         content.gap(piece)
 
     def take_markup(self, markup: str) -> bool:
         """Hold one piece of markup."""
-        if self.content.waiting and not self.in_list:
+        if self.content.waiting:
             self._confirm_by(markup, is_closed=False)
         self.content.gap(markup)
         self.markup = (self.markup + markup)[-_KEPT_MARKUP:]
@@ -164,10 +166,16 @@ class Machine(Candidates):
         return True
 
     def _confirm_by(self, piece: str, *, is_closed: bool) -> None:
-        """Deal with calls that wait, if more than a comma follows them: the end of the line, a delimiter, markup."""
-        if not piece.strip(" \t,"):
+        """Deal with calls that wait, if more than a comma follows them: the end of the line, a delimiter, markup.
+
+        In a list, a comma is enough.
+        """
+        if self.in_list:
+            if piece.strip(" \t"):
+                self.confirm()
+        elif not piece.strip(" \t,"):
             return
-        if is_closed or not (self.opened or self.fence):
+        elif is_closed or not (self.opened or self.fence):
             self.settle()
         else:
             self.confirm()
@@ -240,7 +248,7 @@ class Machine(Candidates):
         is_correct = match[0] in (f"<function={name}>", f'<function name="{name}">')
         if not self.markup:
             self._note_quotation(at)
-        if inside == "{" and (is_correct or name in declared):
+        if inside == "{" and (is_correct or declared):
             brace = text.index("{", end)
             deviations = () if is_correct else (f"the tag is written {match[0].replace(name, 'NAME')}{{…}}",)
             head = Head(name, "function", self.base + at, deviations)
@@ -252,14 +260,15 @@ class Machine(Candidates):
             candidate = Candidate(self.base + at, self.base + at, "function", None)
             candidate.quoted = self.quoted
             return self._decide(candidate, WrittenCall(name, {}, "{}"), text[at : self.pos])
-        is_quoted = self.quoted is not None
-        if name in declared and self.quoted is None:
+        stands_alone = self._stands_alone(at)
+        is_named = name in declared and self.quoted is None
+        if is_named:
             refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
             self.rejections.add(self.base + at, self.base + end, refusal, is_meant=True)
             self.fence_is_fresh = False
         self._as_text(end)
-        if inside == "<" and name in declared and not is_quoted and _XML(text, end):
-            self.begin_region(region_of_tag("function", "in a tag with arguments in XML"))
+        if is_named and (stands_alone or _XML(text, end)):
+            self.begin_region(region_of_tag("function", "in a tag that names its tool"))
         return True
 
     def take_fence(self, match: re.Match[str]) -> bool:
@@ -273,10 +282,10 @@ class Machine(Candidates):
                 return self._as_text(match.end())
             self.settle()
             return self.take_markup(match[0])
-        stands_alone = self.content.is_after_call or bool(self.markup)
+        stands_alone = self._stands_alone(match.start())
         if not self.markup:
             self._note_quotation(match.start())
-        if not (stands_alone or self.line.is_blank) or self.quoted is not None:
+        if not stands_alone or self.quoted is not None:
             return self._as_text(match.end("ticks"))
         self.settle()
         self.fence, self.fence_is_fresh = ticks, True
@@ -312,6 +321,8 @@ class Machine(Candidates):
         """Take the name and the parenthesis of a pythonic call."""
         name = match["name"]
         if self.markup.rstrip().endswith("["):
+            if not self.content.is_after_call and self.is_argument(match.start()):
+                return self._text_follows()
             self.in_list = True
         is_known = self.tool_of(name) or self.in_list or (self._is_for_calls() and not self._is_code_due())
         if not is_known or not self._may_stand():
@@ -321,7 +332,8 @@ class Machine(Candidates):
     def take_head(self, match: re.Match[str]) -> bool:
         """Take the name of a declared tool, after which the object of its arguments stands."""
         name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(":.-/")
-        if name not in (self.rules.names or ()) or not self._may_stand() or is_off("heads"):
+        is_known = name in (self.rules.names or ()) or (self.rules.names is not None and self._is_for_calls())
+        if not is_known or not self._may_stand() or is_off("heads"):
             return self._text_follows()
         if not self.markup:
             self._note_quotation(match.start())
@@ -344,7 +356,7 @@ class Machine(Candidates):
 
     def _may_stand(self) -> bool:
         """Return whether a pythonic call may stand here: where a line begins, or after some markup or another call."""
-        if self.is_broken and not is_off("broken lines"):
+        if self.broken and not is_off("broken lines"):
             return False
         if self.content.is_after_call or self.in_list or self._is_for_calls() or _LETS_CALL_STAND(self.markup):
             return True
@@ -352,6 +364,13 @@ class Machine(Candidates):
         line = before[before.rfind("\n") + 1 :]
         begins_line = len(line) < len(before) or self.base + self.pos == len(before)
         return begins_line and len(line) <= _MOST_INDENT and not line.strip(" ")
+
+    def _stands_alone(self, at: int) -> bool:
+        """Return whether nothing but markup, or the marker of a list, stands on the line before an index."""
+        if self.content.is_after_call or self.markup:
+            return True
+        self.line.read(self.text, self.base, at, self.call_end)
+        return self.line.is_blank
 
     def _note_quotation(self, at: int) -> None:
         """Decide whether the markup that begins at an index is quoted."""

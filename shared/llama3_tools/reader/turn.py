@@ -47,6 +47,9 @@ class State(Enum):
 TEXT, GAP, REGION, OBJECT, ARGUMENTS, MENDING, CODE = State
 
 
+JSON, PYTHON = "JSON", "Python"
+
+
 class Head:
     """What names the tool before its arguments."""
 
@@ -137,8 +140,9 @@ class Turn:
     """The offset after the last call: there the line begins anew."""
     data_end: int = -1
     """The offset after the last object that is a part of data: one after its comma is, too."""
-    is_broken: bool = False
-    """Whether an object broke: lines after it may be lines of one of its strings."""
+    broken: str = ""
+    """What broke last, `JSON` or `PYTHON`: what comes after it may stand in one of its strings. Of JSON, that is no
+    reason not to call JSON: models write an object again that they left open."""
     has_words: bool = False
     """Whether there is text that is no quotation."""
     failures: int = 0
