@@ -283,7 +283,7 @@ class Candidates(Turn):
         self.candidate, self.state = None, GAP
         self.markup = ""
         self.fence_is_fresh, self.broken = False, ""
-        self.call_end = end
+        self.line_from = end
 
     def _refused(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
         """Take a candidate that is complete and no call: it is text."""

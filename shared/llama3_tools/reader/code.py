@@ -14,7 +14,8 @@ __all__ = ["CODE_INTERPRETER", "code_call"]
 CODE_INTERPRETER = "code_interpreter"
 
 _PARAMETER = "code"
-_WORD = re.compile(r"\w").search
+_SIGN = re.compile(r"[=(\[{+*/#@]|:\s*\n|\b(?:import|return|print|pass|del|raise)\b|\A\s*\w+\s*\Z").search
+"""What code has and prose, as a rule, has not."""
 _FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
 
 
@@ -37,7 +38,7 @@ def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[Written
     if not at:
         at = len(code) - len(code.lstrip())
     code = code[at:].rstrip()
-    if not _WORD(code) or not is_unicode(code):
+    if not code or not _SIGN(code) or not is_unicode(code):
         return None
     schema = tool.parameters if tool else {}
     parameters = list(schema.get("properties") or ())

@@ -114,7 +114,7 @@ def _first(*, json: bool, names: bool, ended: bool) -> str:
         rf"<(?=[A-Za-z!?|\uff5c]{at_end})",
         "```" if ended else r"`(?=``|`?\Z)",
         "~~~" if ended else r"~(?=~~|~?\Z)",
-        rf"\*(?=\*[ \t]{{0,4}}(?:[{{<\[`\r\n\w]{at_end}){at_end})",
+        rf"\*(?=\*[ \t]{{0,4}}(?:[{{<\[`\w]{at_end}){at_end})",
         ">>>" if ended else r">(?=>>|>?\Z)",
         rf"\n(?=[ \t]*(?:{'|'.join([*line, 'functools.'])}))",
     ]
@@ -148,7 +148,7 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
         r"--!?>",
         r"\[/?[A-Z][A-Z_]{1,30}\]",  # [TOOL_CALLS]
         r"\[(?=[ \t\n\r\[]{0,128}\{)",
-        rf"\*\*(?=[ \t]{{0,4}}(?:[{{<\[`\r\n]{call}{at_end}))",
+        rf"\*\*(?=[ \t]{{0,4}}(?:[{{<\[`]{call}))",
         r"functools(?=\[)",  # FireFunction
     ]
     if names:

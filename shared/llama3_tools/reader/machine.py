@@ -23,7 +23,7 @@ from llama3_tools.reader.content import Content, Opening
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS, search_markup_for_calls
 from llama3_tools.reader.quotation import IN_RESULT, IN_THOUGHTS
-from llama3_tools.reader.regions import OTHER_TURN, region_of_tag
+from llama3_tools.reader.regions import OTHER_TURN, Region, region_of_tag
 from llama3_tools.reader.rejections import Rejections
 from llama3_tools.reader.rules import Rules
 from llama3_tools.reader.switches import is_off
@@ -152,8 +152,8 @@ class Machine(Candidates):
                 self.opened = ""
             if opened is not None and (closed is None or run.start("open") > run.start("close")):
                 self.opened = opened
-                if self.broken and self._is_for_calls():
-                    self.broken = ""
+            if opened is not None and self.broken and self._is_for_calls():
+                self.broken = ""
         content.gap(piece)
 
     def take_markup(self, markup: str) -> bool:
@@ -217,7 +217,7 @@ class Machine(Candidates):
     def _ends_bold(self) -> bool:
         """Return whether `**` stands directly after a call, and so ends the bold that stands around it."""
         return (
-            self.base + self.pos == self.call_end and self.text.startswith("**", self.pos) and not self.content.is_bold
+            self.base + self.pos == self.line_from and self.text.startswith("**", self.pos) and not self.content.is_bold
         )
 
     def read_region(self) -> bool:
@@ -250,7 +250,8 @@ class Machine(Candidates):
             self._note_quotation(at)
         if inside == "{" and (is_correct or declared):
             brace = text.index("{", end)
-            deviations = () if is_correct else (f"the tag is written {match[0].replace(name, 'NAME')}{{…}}",)
+            begin, stop = match.span("tool")
+            deviations = () if is_correct else (f"the tag is written {text[at:begin]}NAME{text[stop:end]}{{…}}",)
             head = Head(name, "function", self.base + at, deviations)
             self.markup += match[0]
             self.pos = brace
@@ -261,13 +262,15 @@ class Machine(Candidates):
             candidate.quoted = self.quoted
             return self._decide(candidate, WrittenCall(name, {}, "{}"), text[at : self.pos])
         stands_alone = self._stands_alone(at)
-        is_named = name in declared and self.quoted is None
+        is_xml = inside == "<" and _XML(text, end) is not None
+        is_meant = name in declared or (self.rules.tools is None and is_correct and (stands_alone or is_xml))
+        is_named = is_meant and self.quoted is None
         if is_named:
             refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
             self.rejections.add(self.base + at, self.base + end, refusal, is_meant=True)
             self.fence_is_fresh = False
         self._as_text(end)
-        if is_named and (stands_alone or _XML(text, end)):
+        if is_named and (stands_alone or is_xml):
             self.begin_region(region_of_tag("function", "in a tag that names its tool"))
         return True
 
@@ -299,23 +302,25 @@ class Machine(Candidates):
 
     def take_thought(self, match: re.Match[str]) -> bool:
         """Take the beginning of reasoning."""
-        self.settle()
-        if is_off("regions") or self.why_quoted(match.start()) is not None:
-            return self._as_text(match.end())
         region = region_of_tag(match["thinks"], IN_THOUGHTS)
-        if not self.rules.options.split_reasoning:
-            self._as_text(match.end())
-            return self.begin_region(region)
-        self.begin_region(region._replace(is_split=True))
-        self.pos = match.end()
-        return True
+        return self._take_quotation(match, region._replace(is_split=self.rules.options.split_reasoning))
 
     def take_response(self, match: re.Match[str]) -> bool:
         """Take the beginning of a tool's result."""
+        return self._take_quotation(match, region_of_tag(match["answers"], IN_RESULT))
+
+    def _take_quotation(self, match: re.Match[str], region: Region) -> bool:
+        """Take a tag that opens quotation: text, but for that of reasoning that is split off."""
         self.settle()
-        is_quoted = is_off("regions") or self.why_quoted(match.start()) is not None
-        self._as_text(match.end())
-        return is_quoted or self.begin_region(region_of_tag(match["answers"], IN_RESULT))
+        if is_off("regions") or self.why_quoted(match.start()) is not None:
+            return self._as_text(match.end())
+        self.in_list, self.opened, self.fence_is_fresh = False, "", False
+        self.begin_region(region)
+        if region.is_split:
+            self.pos = match.end()
+        else:
+            self.put(match.end())
+        return True
 
     def take_call(self, match: re.Match[str]) -> bool:
         """Take the name and the parenthesis of a pythonic call."""
@@ -369,7 +374,7 @@ class Machine(Candidates):
         """Return whether nothing but markup, or the marker of a list, stands on the line before an index."""
         if self.content.is_after_call or self.markup:
             return True
-        self.line.read(self.text, self.base, at, self.call_end)
+        self.line.read(self.text, self.base, at, self.line_from)
         return self.line.is_blank
 
     def _note_quotation(self, at: int) -> None:

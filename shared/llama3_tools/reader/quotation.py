@@ -38,10 +38,10 @@ class Line:
         self._is_in_ticks = False
         self._read = offset
 
-    def read(self, text: str, base: int, end: int, call_end: int) -> None:
-        """Read up to an index of the window, which has an offset; the line begins anew after the last call."""
-        if call_end > self._read:
-            self._begin(call_end)
+    def read(self, text: str, base: int, end: int, line_from: int) -> None:
+        """Read up to an index of the window, which has an offset; the line begins anew at an offset."""
+        if line_from > self._read:
+            self._begin(line_from)
         start = self._read - base
         if end <= start:
             return

@@ -136,8 +136,8 @@ class Turn:
     in_list: bool = False
     """Whether a list of pythonic calls is open."""
 
-    call_end: int = 0
-    """The offset after the last call: there the line begins anew."""
+    line_from: int = 0
+    """The offset after the last call or quotation: there the line begins anew."""
     data_end: int = -1
     """The offset after the last object that is a part of data: one after its comma is, too."""
     broken: str = ""
@@ -159,7 +159,7 @@ class Turn:
         """Forget the window up to an index; an open candidate keeps what it needs."""
         text, base, candidate = self.text, self.base, self.candidate
         begin = cut if candidate is None else min(max(candidate.begin - base, 0), cut)
-        self.line.read(text, base, begin, self.call_end)
+        self.line.read(text, base, begin, self.line_from)
         if candidate is not None and begin < cut:
             candidate.pieces.append(text[begin:cut])
         self.text, self.base = text[cut:], base + cut
@@ -184,7 +184,7 @@ class Turn:
         """Report what names a declared tool in an odd form, in a piece of the window."""
         names, base, text = self.rules.names, self.base, self.text
         assert names is not None  # noqa: S101  # the caller asked
-        begin = max(self.call_end - base, 0)
+        begin = max(self.line_from - base, 0)
         if len(names) <= _MOST_NAMES:
             looked_at = text[max(start - LOOK_BEHIND, begin) : end]
             if not any(name in looked_at for name in names):
@@ -203,9 +203,9 @@ class Turn:
         """Return why what begins at an index of the window is quoted, if it is."""
         if self.region is not None:
             return self.region.why
-        if self.base + at == self.call_end or is_off("lines"):
+        if self.base + at == self.line_from or is_off("lines"):
             return None
-        self.line.read(self.text, self.base, at, self.call_end)
+        self.line.read(self.text, self.base, at, self.line_from)
         return self.line.quotation(self.text[at - 1 : at], self.rules.declared)
 
     def begin_region(self, region: Region) -> bool:
@@ -224,7 +224,8 @@ class Turn:
             self.pos = end
         else:
             self.put(end)
-        self.content.end_quotation(self.base + end)
+        self.line_from = self.base + end
+        self.content.end_quotation(self.line_from)
         self.region, self.state = None, GAP
         return True
 
