@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from llama3_acceptance.checked import checked_mapping, checked_names, checked_tuple
 from llama3_tools.errors import a_type, refuses_unknown_options, require_bool, require_type, require_words
 from llama3_tools.extractor import Extractor
+from llama3_tools.formats import Formats, require_formats
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat
-from llama3_tools.reader.formats import Formats, require_formats
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
 

@@ -14,7 +14,7 @@ from llama3_acceptance.suites.keys import PROMPT_FORMATS, RESPONSE_FORMATS
 from llama3_acceptance.suites.load import load_suite
 from llama3_acceptance.values import Prompt, Reading, Suite
 from llama3_tools.cli.status import CannotRunError
-from llama3_tools.reader.formats import FormatName
+from llama3_tools.formats import FormatName
 
 __all__ = ["Options", "check_files", "read_suite", "read_thresholds"]
 

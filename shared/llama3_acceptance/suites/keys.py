@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from llama3_acceptance.values import Equality, Mode, ResponseFormat, SuitePromptFormat, ToolsIn
-from llama3_tools.reader.formats import FormatName
+from llama3_tools.formats import FormatName
 
 __all__ = [
     "EQUALITIES",

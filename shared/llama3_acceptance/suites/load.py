@@ -15,7 +15,7 @@ from llama3_acceptance.suites.node import Node
 from llama3_acceptance.suites.tools import SuiteTools
 from llama3_acceptance.values import Case, Policies, Prompt, Reading, Suite
 from llama3_tools.errors import a_type
-from llama3_tools.reader.formats import FormatName
+from llama3_tools.formats import FormatName
 
 __all__ = ["SuiteError", "load_suite"]
 
