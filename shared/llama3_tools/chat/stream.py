@@ -327,7 +327,7 @@ class ChatStream:
         text = self._written.text[slice(*attempt.span)]
         call_id = written_id(self._readers.options.id_factory)
         refused = RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
-        return self._not_chosen(refused) if attempt.reason is RejectionReason.UNKNOWN_TOOL else refused
+        return self._not_chosen(refused) if self._readers.says_not_chosen(attempt.name, attempt.reason) else refused
 
     def _not_chosen(self, call: RefusedCall) -> RefusedCall:
         detail = self._readers.not_chosen[call.name]

@@ -182,4 +182,4 @@ def _with_other_options(others: Sequence[OtherCall], spelled: Mapping[Option, st
 def _written(option: Option, other: OtherCall, spelled: Mapping[Option, str]) -> str:
     if option is not Option.TOOLS:
         return spelled[option]
-    return f"{spelled[option]} that declare {escape_invisible(', '.join(other.declared), exact=True)}"
+    return f"{spelled[option]} that declare {escape_invisible(other.call.name, exact=True)}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations, islice
@@ -22,9 +21,6 @@ __all__ = ["Option", "OtherCall", "other_calls"]
 _ALL = require_formats("all")
 _MOST_OPTIONS = 2
 _MOST_NAMES = 64
-_MOST_TRIES = 64
-_LEAST_TRIES = 4
-_MOST_CHARACTERS = 1_000_000  # of all tries together
 _NAMES = re.compile(
     rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("  # of pythonic calls
     rf"|[\"'](?:(?:function_|tool_)?name|function|tool|action)[\"']\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']"
@@ -39,7 +35,7 @@ class Option(Enum):
     FORMATS = "formats"
     """All of them."""
     TOOLS = "tools"
-    """With declarations of the tool, and of those that are called together with it."""
+    """With a declaration of the tool."""
     UNKNOWN = "on_unknown_tool"
     """Which lets such calls through."""
     REPAIR = "repair"
@@ -53,18 +49,14 @@ class OtherCall:
     """The call."""
     options: tuple[Option, ...]
     """Those options. Without any of them, there is no call in this place."""
-    declared: tuple[str, ...] = ()
-    """The tools that `TOOLS` has to declare together, the called one first. With fewer of them, there is no call."""
 
 
 def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> list[OtherCall]:
     """Return the calls that an output would have with one other option, or two of them.
 
-    A call that needs tools is returned only if reading with the tools that it names was tried, and makes it.
-
-    >>> f, g = other_calls(Extractor(), "f(a=1), g(a=1)")
-    >>> print(*(option.value for option in g.options), *g.declared, g.call)
-    tools g f <ToolCall g({"a": 1}) pythonic 8:14>
+    >>> (f,) = other_calls(Extractor(), "f(a=1)")
+    >>> print(*(option.value for option in f.options), f.call)
+    tools <ToolCall f({"a": 1}) pythonic 0:6>
 
     Args:
         extractor: reads the output as it was read.
@@ -74,90 +66,17 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
     found: dict[frozenset[Option], list[Span]] = {}
     others: list[OtherCall] = []
     names = dict.fromkeys(next(filter(None, match.groups())) for match in _NAMES.finditer(text))
-    trial = _Trial(extractor, text, complete)
     for options in _sets_to_try(extractor):
-        tried = tuple(islice(names, _MOST_NAMES)) if Option.TOOLS in options else ()
-        extraction = trial.read(options, tried)
+        extraction = _with(extractor, options, islice(names, _MOST_NAMES)).extract(text, complete=complete)
         names.update(dict.fromkeys(_names(extraction)))
         fewer = [spans for some, spans in found.items() if some <= options]
         calls = [
             call for call in extraction.tool_calls if all(first_overlap(spans, call.span) is None for spans in fewer)
         ]
-        if Option.TOOLS in options:
-            called = dict.fromkeys(call.name for call in extraction.tool_calls)
-            declared = trial.declarations(options, calls, (tuple(called), tried))
-        else:
-            declared = dict.fromkeys((call.span for call in calls), ())
-        found[options] = list(declared)
-        others += [
-            OtherCall(call, tuple(option for option in Option if option in options), declared[call.span])
-            for call in calls
-            if options and call.span in declared
-        ]
+        found[options] = [call.span for call in calls]
+        in_order = tuple(option for option in Option if option in options)
+        others += [OtherCall(call, in_order) for call in calls if options]
     return others
-
-
-class _NoTriesLeftError(Exception):
-    """As many choices of tools were tried as may be."""
-
-
-class _Trial:
-    """An output that is read with other options, and with a bounded number of choices of declared tools."""
-
-    def __init__(self, extractor: Extractor, text: str, complete: bool) -> None:  # noqa: FBT001 (as `other_calls`)
-        self._extractor, self._text, self._complete = extractor, text, complete
-        self._tries = min(_MOST_TRIES, max(_LEAST_TRIES, _MOST_CHARACTERS // max(len(text), 1)))
-        self._holding: dict[tuple[frozenset[Option], frozenset[str]], frozenset[tuple[Span, str, str]]] = {}
-
-    def read(self, options: frozenset[Option], names: Collection[str]) -> Extraction:
-        """Return what is read with options, where `TOOLS` declares these names."""
-        extraction = _with(self._extractor, options, names).extract(self._text, complete=self._complete)
-        self._holding[options, self._new(names)] = frozenset(_facts(call) for call in extraction.tool_calls)
-        return extraction
-
-    def declarations(
-        self, options: frozenset[Option], calls: Iterable[ToolCall], larger: Iterable[Sequence[str]]
-    ) -> dict[Span, tuple[str, ...]]:
-        """Return by a call's span which names make it, if they are declared; no name can be left out.
-
-        Args:
-            options: the options, `TOOLS` among them.
-            calls: the calls. One that no choice within the bound makes is left out.
-            larger: the names to choose from if a call's own is not enough, the fewest first.
-        """
-        enough: dict[Span, tuple[str, ...]] = {}
-        for call in calls:
-            choices = [(call.name,), *dict.fromkeys(names for names in enough.values() if call.name in names), *larger]
-            own_first = (tuple(dict.fromkeys((call.name, *names))) for names in choices)
-            with suppress(_NoTriesLeftError):
-                for names in islice((names for names in own_first if self._makes(options, names, call)), 1):
-                    enough[call.span] = self._fewest(options, names, call)
-        return enough
-
-    def _fewest(self, options: frozenset[Option], names: tuple[str, ...], call: ToolCall) -> tuple[str, ...]:
-        """Return names that make a call without those that it can do without; its own, the first, stays."""
-        for name in names[1:]:
-            fewer = tuple(one for one in names if one != name)
-            if self._makes(options, fewer, call):
-                names = fewer
-        return names
-
-    def _makes(self, options: frozenset[Option], names: tuple[str, ...], call: ToolCall) -> bool:
-        """Return whether reading with these names makes the call.
-
-        Raises:
-            _NoTriesLeftError: it would be one try too many.
-        """
-        key = options, self._new(names)
-        if key not in self._holding:
-            if not self._tries:
-                raise _NoTriesLeftError
-            self._tries -= 1
-            self.read(options, names)
-        return _facts(call) in self._holding[key]
-
-    def _new(self, names: Iterable[str]) -> frozenset[str]:
-        return frozenset(names).difference(self._extractor.tools or ())
 
 
 def _sets_to_try(extractor: Extractor) -> list[frozenset[Option]]:
@@ -197,10 +116,5 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
 
 def _names(extraction: Extraction) -> list[str]:
     """Return the names of the tools that are called, or seem to be."""
-    called = [call.name.removesuffix(METHOD) for call in extraction.tool_calls]
-    return called + [rejection.name for rejection in extraction.rejections if rejection.name]
-
-
-def _facts(call: ToolCall) -> tuple[Span, str, str]:
-    """Return what makes two calls of two readings the same; their ids may differ, and the format they were read as."""
-    return call.span, call.name, call.arguments_json
+    named = [call.name for call in extraction.tool_calls] + [one.name for one in extraction.rejections if one.name]
+    return [name.removesuffix(METHOD) for name in named]

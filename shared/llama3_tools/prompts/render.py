@@ -264,8 +264,8 @@ def formats_asked_for(
 ) -> Formats:
     """Return what to read where a model was asked for a form: that form for any name, and what else is to be read.
 
-    >>> formats_asked_for("json", ["tool_call"]), formats_asked_for("json", "none")
-    (('tool_call', 'json'), ('none',))
+    >>> formats_asked_for("json", ["function"]), formats_asked_for("json", "none")
+    (('function', 'json'), ('none',))
 
     Args:
         prompt_format: the form that was asked for.

@@ -54,7 +54,7 @@ def test_a_call_that_fits_is_not_told_of():
         ),
         (
             "{'name': 'wait', 'parameters': {'days': 3}}",
-            {"written": '{"days":3}', "repaired_from": "{'name': 'wait', 'parameters': {'days': 3}}"},
+            {"written": '{"days": 3}', "repaired_from": "{'name': 'wait', 'parameters': {'days': 3}}"},
         ),
     ],
     ids=["changed", "does not fit", "other keys", "repaired"],

@@ -118,7 +118,7 @@ def test_the_form_that_was_asked_for_is_read_for_any_name_and_no_other():
     request = asked(prompt_format="pythonic")
     assert made(request.read({"content": "[other(a=1)]"}).tool_calls) == [("other", {"a": 1})]
     assert request.read({"content": "<|python_tag|>x = 1"}).tool_calls == (), "no tool runs code"
-    assert made(asked(prompt_format=None, read={"formats": "tool_call"}).read({"content": CITY}).tool_calls) == []
+    assert made(asked(prompt_format=None, read={"formats": "function"}).read({"content": CITY}).tool_calls) == []
 
 
 def test_chat_options_are_shown_as_they_would_be_written():

@@ -229,9 +229,7 @@ def test_reasoning_is_shown_in_its_place() -> None:
 
 
 def test_only_the_formats_asked_for_are_read() -> None:
-    (line,) = lines(
-        extract("--format", "tool_call", "--format", "function", stdin=f"{CALL} <function=f>{{}}</function>")
-    )
+    (line,) = lines(extract("--format", "code", "--format", "function", stdin=f"{CALL} <function=f>{{}}</function>"))
     assert [call["format"] for call in line["tool_calls"]] == ["function"]
     unknown = " ".join(extract("--format", "yaml").output.split())
     assert f"'yaml' is not one of {', '.join(map(repr, get_args(FormatName)))}" in unknown

@@ -22,7 +22,7 @@ def show(**options: Any) -> None:  # noqa: ANN401 - as click has them
     ("arguments", "expected"),
     [
         ([], "formats=() repair=False starts_reasoning=False"),
-        (["--format", "json", "--format", "tool_call"], "formats=('json', 'tool_call') repair=False"),
+        (["--format", "json", "--format", "code"], "formats=('json', 'code') repair=False"),
         (["--repair", "--starts-reasoning"], "repair=True starts_reasoning=True"),
     ],
 )

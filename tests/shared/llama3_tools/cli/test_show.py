@@ -30,8 +30,8 @@ SHOWN_TRUNCATED = """\
   [dim cyan]<tool_call>[/][bold green]{"name": "clock", "parameters": {"city": [/]
   [bold green]"Paris"}}[/][dim cyan]</tool_call>[/]
   or <think>[bold red]{"name": "clock", "parameters": {"city": [/]
-  [bold red]"Paris"}}[/]</think><think>[yellow]Or [/][bold red]{"name": "clock", "parameters": [/]
-  [bold red]{"city": "Paris"}}[/]</think>[bold red]{"name": "clock", "parameters": [/]
+  [bold red]"Paris"}}[/][yellow]</think>[/]<think>[yellow]Or [/][bold red]{"name": "clock", "parameters": [/]
+  [bold red]{"city": "Paris"}}[/][yellow]</think>[/][bold red]{"name": "clock", "parameters": [/]
   [bold red]{"city": "Paris[/]
 
   [dim cyan]removed [/]  1:4    [dim]'\\n<tool_call>'[/]
@@ -54,7 +54,7 @@ SHOWN_ODD = """\
 [bold]a\\x1b.txt[/]: 3 calls, 1 rejection
 
   [bold green]{'name': 'clock', 'parameters': {}}[/][dim cyan], [/]
-  [bold green]<function(clock)>{'é\\u200dé': 1}</function>[/]
+  [bold green]<function(clock)>{'é\\u200dé': 1}[/][dim cyan]</function>[/]
 
   [bold red]{"name": "é\\u200dé", "parameters": {}}[/] and
   [dim cyan]```python[/]
@@ -63,9 +63,9 @@ SHOWN_ODD = """\
 
   [bold green]call    [/]  1:1   clock {}[dim]  read as json, repaired[/]
   [dim cyan]removed [/]  1:36  [dim]', '[/]
-  [bold green]call    [/]  1:38  clock {"é\\u200dé":1}[dim]  read as function, [/]
-                  [dim]the tag is written <function(NAME)>{…}, [/]
+  [bold green]call    [/]  1:38  clock {"é\\u200dé": 1}[dim]  read as function,[/]
                   [dim]repaired[/]
+  [dim cyan]removed [/]  1:65  [dim]'</function>\\n\\n'[/]
   [bold red]rejected[/]  3:1   [bold]unknown_tool[/]: 'é\\u200dé' is not a
                   declared tool; declared: clock, ü\\u200dü
                   [dim]with --on-unknown-tool call, or with [/]
@@ -137,7 +137,7 @@ SHOWN_OTHER = """\
 SHOWN_REMOVED = """\
 [bold]a\\x1b.txt[/]: 0 calls
 
-  [dim cyan]<|python_tag|>[/]I have no clock.
+  [dim cyan]<|python_tag|>[/]...
 
   [dim cyan]removed[/]  1:1  [dim]'<|python_tag|>'[/]
 
@@ -162,7 +162,7 @@ def shown(text: str, options: dict[str, Any], width: int) -> str:
         (LONG, {}, 36, SHOWN_LONG),
         ("x" * 37, {}, 40, SHOWN_PROSE),
         (OTHER, {}, 64, SHOWN_OTHER),
-        ("<|python_tag|>I have no clock.", {}, 64, SHOWN_REMOVED),
+        ("<|python_tag|>...", {}, 64, SHOWN_REMOVED),
     ],
 )
 def test_an_output_is_shown_in_colour_with_what_became_of_its_segments(
@@ -186,7 +186,7 @@ def test_the_same_call_is_told_once_where_it_would_stand() -> None:
         (
             '{"tool": "g", "args": {}}',
             [{"name": "f"}],
-            "with --on-unknown-tool call, or with --tools that declare g, it is a call",
+            "with --tools that declare g, it is a call",
         ),
         (
             f'{{"tool": "g", "args": {{"text": "{"x" * 60}"}}}}',

