@@ -12,8 +12,8 @@ FormatName: TypeAlias = Literal["json", "function", "pythonic", "code", "all", "
 after the name of their tool; code after `<|python_tag|>`; or all of them, or none."""
 
 Formats: TypeAlias = Iterable[FormatName] | FormatName | None
-"""The forms that are read: their names, or one. `None`: JSON and `<function=NAME>` and, if tools are declared, the rest,
-too, for those. `"none"`: no call is read at all, and nothing but reasoning is taken out of the text."""
+"""The forms that are read: their names, or one. `None`: JSON and `<function=NAME>` and, for declared tools, the rest.
+`"none"`: no call is read at all, and nothing but reasoning is taken out of the text."""
 
 
 def require_formats(formats: Formats) -> tuple[FormatName, ...] | None:

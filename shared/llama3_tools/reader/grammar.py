@@ -1,4 +1,4 @@
-"""What an extractor looks for: markup (principle 2), what names a tool (principle 3), what opens quotation (principle 4).
+"""What an extractor looks for: markup (principle 2), names of tools (principle 3), what opens quotation (principle 4).
 
 Each pattern is compiled twice: for text that has ended, and for text that may go on, where what stands at its end may
 only be the beginning of something. A group without a width at the end of an alternative says what was found.
@@ -51,7 +51,7 @@ class Grammar(NamedTuple):
     first: Match
     """Searches text for what may begin something."""
     run: Match
-    """Matches markup, delimiters and white space; groups `open` and `close`: the last tags that were opened and closed."""
+    """Matches markup, delimiters and white space; groups `open` and `close`: the last tags of each kind."""
     run_after_text: Match
     """Matches the same where text stands before, to which delimiters and a closing tag belong."""
     others: Mapping[str, Match]
@@ -128,15 +128,14 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
     call = f"|{CALL}" if names else ""
     at_end = r"|\Z" if ended else ""
     other_role = rf"{OTHERS}[ \t]{{0,4}}(?:\r?\n|{HEADER_END}{at_end})"
+    no_role = "" if ended else f"(?!{_ROLE_BEGINS})"
+    no_tag = rf"(?!(?:{THOUGHTS}|{RESULTS})[ >]|function(?:[=.(:]|[ \t]+name=))"
     tags = "|".join(
         (
-            rf"\|im_start\|>(?!{other_role if ended else f'{other_role}|{_ROLE_BEGINS}'})"
-            r"(?:assistant(?![A-Za-z])[ \t]{0,4})?(?:\r?\n)?",
+            rf"\|im_start\|>(?!{other_role}){no_role}(?:assistant(?![A-Za-z])[ \t]{{0,4}})?(?:\r?\n)?",
             r"/(?P<close>[A-Za-z][^<>{\n]{0,60})>",
-            rf"(?!(?:{THOUGHTS}|{RESULTS})[ >]|function(?:[=.(:]|[ \t]+name=))"
-            r"(?P<open>[A-Za-z][\w:.-]{0,31})(?:[ \t][^<>{\n]{0,28})?/?>",
-            rf"\|(?:start_header_id|header_start)\|>(?!{_OTHER_HEADER})"
-            rf"(?:[^<>|]{{0,32}}{HEADER_END}|(?=[\[{{]|{HEADER}))",
+            rf"{no_tag}(?P<open>[A-Za-z][\w:.-]{{0,31}})(?:[ \t][^<>{{\n]{{0,28}})?/?>",
+            rf"\|(?:start_header_id|header_start)\|>(?!{_OTHER_HEADER})(?:[^<>|]{{0,32}}{HEADER_END}|(?=[\[{{]|{HEADER}))",
             TOKEN[1:],
             r"!--|\?[^<>\n{]{0,60}>",
             r"[a-z_]{4,24}[ \n]{1,4}(?=\{)",  # <functioncall {…}

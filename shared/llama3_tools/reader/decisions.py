@@ -1,0 +1,284 @@
+"""What becomes of a candidate that was read: a call, or text that is reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from llama3_tools.limits import too_many
+from llama3_tools.literals.bracket_span import BracketSpan
+from llama3_tools.literals.refusal import Refusal
+from llama3_tools.reader.content import Waiting
+from llama3_tools.reader.json_calls import WrittenCall
+from llama3_tools.reader.leftovers import LOOK_BEHIND
+from llama3_tools.reader.markup import search_markup_for_calls
+from llama3_tools.reader.regions import region_of_fence
+from llama3_tools.reader.rejections import attempted_name, has_call_keys
+from llama3_tools.reader.rules import Found, Placed
+from llama3_tools.reader.switches import is_off
+from llama3_tools.reader.turn import CODE, GAP, JSON, PYTHON, REGION, TEXT, Candidate, Turn
+from llama3_tools.values import RejectionReason
+
+__all__ = ["BROKEN_OFF", "Decisions"]
+
+BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call")
+
+_SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+\s*\Z').search
+_KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
+_OPEN_CALL = re.compile(r"[\w\])]\([^()\n]*\Z").search
+_KEYWORD = re.compile(r"\w\s*=(?!=)").search
+_PART = "a part of data, of code, or of a malformed object"
+_LISTING = "in a listing of code"
+
+
+class Decisions(Turn):
+    """Decides on candidates."""
+
+    __slots__ = ()
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the turn has as many calls as it may have."""
+        return len(self.content.calls) + len(self.content.waiting) >= self.rules.limits.max_calls
+
+    def decide(  # noqa: PLR0911 (a refusal each)
+        self, candidate: Candidate, found: Found | Refusal, raw: str, mended: str | None = None
+    ) -> bool:
+        """Take a candidate that is complete: a call, or text."""
+        if isinstance(found, Refusal):
+            return self.refuse(candidate, found, raw)
+        quoted = candidate.quoted
+        if quoted is not None:
+            return self.refuse(candidate, Refusal(RejectionReason.QUOTED, quoted, _name_of(found)), raw)
+        if candidate.is_part:
+            self.data_end = self.base + self.pos
+            return self.refuse(candidate, Refusal(RejectionReason.NOT_A_CALL, _PART, _name_of(found)), raw)
+        if self.is_aborted:
+            return self.refuse(candidate, BROKEN_OFF._replace(name=_name_of(found)), raw)
+        start, end = candidate.begin, candidate.begin + len(raw)
+        if not isinstance(found, WrittenCall):
+            return self._unpacked(found, start, end, mended)
+        if self.has_enough:
+            return self.refuse(candidate, Refusal(*too_many(self.rules.limits), found.name), raw)
+        return self.call(found, start, end, candidate.format, raw, mended)
+
+    def call(  # noqa: PLR0913, PLR0917 (what is known of it)
+        self,
+        written: WrittenCall,
+        start: int,
+        end: int,
+        format_: str = "json",
+        raw: str = "",
+        mended: str | None = None,
+    ) -> bool:
+        """Take a call: it is made, or waits. The window is read up to its end."""
+        content = self.content
+        if format_ == "json":
+            format_ = "fence" if self.fence else self.opened or "json"
+        call = self.rules.make(written, (start, end), format_, mended)
+        is_sure = format_ != "pythonic"
+        waits = not is_sure or ((self.opened or format_ == "function") and not self.ended)
+        if waits or content.waiting:
+            content.wait(Waiting(call, raw or self.text[start - self.base : end - self.base], is_sure=is_sure))
+        else:
+            content.call(call)
+        self._after_call(end)
+        return True
+
+    def _unpacked(self, found: Sequence[Placed | str], start: int, end: int, mended: str | None) -> bool:
+        """Take an envelope: its calls and its message, in their order."""
+        content = self.content
+        content.settle()
+        content.take_out()
+        for part in found:
+            if not isinstance(part, Placed):
+                content.message(part)
+            elif not self.has_enough:
+                span = (start, end) if mended else (start + part.start, start + part.end)
+                content.call(self.rules.make(part.written, span, "envelope", mended))
+            else:
+                refusal = Refusal(*too_many(self.rules.limits), part.written.name)
+                self.rejections.add(start + part.start, start + part.end, refusal)
+        self._after_call(end)
+        return True
+
+    def _after_call(self, end: int) -> None:
+        self.candidate, self.state = None, GAP
+        self.markup = ""
+        self.fence_is_fresh, self.broken = False, ""
+        self.line_from = end
+
+    def refuse(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
+        """Take a candidate that is complete and no call: it is text."""
+        if candidate.format == "json" and not has_call_keys(raw) and self.is_code_due():
+            self.rewind(candidate)
+            return self.begin_code()
+        is_meant = self._is_attempt(candidate, refusal, raw)
+        if candidate.format == "json" and refusal.reason is RejectionReason.MALFORMED and not is_meant:
+            refusal = refusal._replace(name=None)
+        if self.region is None or refusal.name or is_meant:
+            refusal = self._reject(candidate, candidate.begin + len(raw), refusal, is_meant=is_meant)
+        self.rewind(candidate)
+        return self._leave(candidate, refusal, len(raw), is_meant=is_meant)
+
+    def give_up(self, candidate: Candidate, refusal: Refusal, resume: int) -> bool:
+        """Reject what broke; the window stands at its beginning."""
+        is_cut_off = refusal.reason is RejectionReason.TRUNCATED
+        if is_cut_off:
+            resume = self.base + len(self.text)
+            refusal = BROKEN_OFF if self.is_aborted else refusal
+        raw = self.text[self.pos : resume - self.base]
+        if candidate.format == "json" and not has_call_keys(raw) and self.is_code_due():
+            return self.begin_code()
+        name = refusal.name or candidate.name
+        if name is None:
+            name = attempted_name(raw)
+        refusal = refusal._replace(name=name)
+        is_meant = self._is_attempt(candidate, refusal, raw)
+        if candidate.format == "json" and not is_meant:
+            refusal = refusal._replace(name=None)
+        if self.region is None or is_meant:
+            refusal = self._reject(candidate, resume, refusal, is_meant=is_meant)
+        if isinstance(candidate.reader, BracketSpan):
+            self.broken = PYTHON if candidate.reader.is_in_string or candidate.format != "pythonic" else ""
+        else:
+            self.broken = JSON
+        return self._leave(candidate, refusal, len(raw), is_meant=is_meant)
+
+    def _reject(self, candidate: Candidate, end: int, refusal: Refusal, *, is_meant: bool) -> Refusal:
+        """Report a candidate that is no call: as quoted, if it is."""
+        quoted = candidate.quoted
+        if quoted is not None:
+            refusal = Refusal(RejectionReason.QUOTED, quoted, refusal.name)
+        self.rejections.add(candidate.begin, end, refusal, is_meant=is_meant)
+        return refusal
+
+    def _leave(self, candidate: Candidate, refusal: Refusal, length: int, *, is_meant: bool) -> bool:
+        """Put a candidate that is no call into the content, and go on. The window stands at its beginning."""
+        self.candidate = None
+        end = self.pos + length
+        if self.region is not None:
+            self.put(end)
+            self.state = REGION
+            return True
+        is_element = candidate.is_part or (candidate.format == "json" and not is_meant and self._is_first(self.pos))
+        begins_region = self.settle_before_text() or (self.fence_is_fresh and not is_meant)
+        self.markup, self.opened, self.fence_is_fresh = "", "", False
+        had_words = self.has_words
+        self.put(end)
+        self.has_words = had_words or refusal.reason is not RejectionReason.QUOTED
+        if is_element:
+            self.data_end = self.base + end
+        if begins_region:
+            return self.quote_fence()
+        self.state, self.searched = TEXT, end
+        if self.in_list:
+            self.state = GAP
+        return True
+
+    def settle_before_text(self) -> bool:
+        """Deal with the calls that wait, as text follows; return whether they were a listing in a fence."""
+        waiting = self.content.waiting
+        if not waiting:
+            return False
+        is_listing = bool(self.fence) and any(one.call.format == "pythonic" for one in waiting)
+        if is_listing:
+            refusal = Refusal(RejectionReason.QUOTED, _LISTING)
+            self.settle(lambda one: refusal if one.call.format == "pythonic" else None)
+        else:
+            refusal = Refusal(RejectionReason.NOT_A_CALL, "a pythonic call that does not stand alone on its line")
+            self.settle(lambda one: None if one.is_sure else refusal)
+        return is_listing
+
+    def quote_fence(self) -> bool:
+        """Begin quotation in a fence: what stands first in it is neither a call nor an attempt, or code after calls."""
+        if is_off("fences"):
+            self.fence_is_fresh, self.markup = False, ""
+            self.state, self.searched = TEXT, self.pos + 1
+            return True
+        ticks, self.fence, self.fence_is_fresh = self.fence, "", False
+        return self.begin_region(region_of_fence(ticks, "in a fence of code"))
+
+    def _is_attempt(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
+        """Return whether the model meant to call."""
+        if candidate.format == "pythonic":
+            is_call = refusal.name in self.rules.declared or _KEYWORD(raw) is not None
+        else:
+            is_call = candidate.format != "json" or has_call_keys(raw) or refusal.name in self.rules.declared
+        return is_call or search_markup_for_calls(self.markup) is not None
+
+    def look_around(self, candidate: Candidate, at: int) -> None:
+        """See whether a candidate that begins at an index is quoted, or a part of something."""
+        if self.region is not None:
+            candidate.quoted = self.region.why
+        elif not self.content.is_after_call:
+            candidate.quoted = self.quoted if self.markup else self.why_quoted(at)
+            candidate.is_part = candidate.format == "json" and self._is_part(at)
+
+    def is_free(self, at: int) -> bool:
+        """Return whether an object at an index may be called: it is neither quoted nor a part of something."""
+        quoted = self.quoted if self.markup else self.why_quoted(at)
+        return quoted is None and not self._is_part(at)
+
+    def _is_part(self, at: int) -> bool:  # noqa: PLR0911 (one thing after the other)
+        """Return whether an object is a part of something: the value of a key, an argument, an element of data."""
+        if is_off("parts"):
+            return False
+        text = self.text
+        first = max(at - LOOK_BEHIND, 0)
+        before = text[first:at].rstrip(" \t\n\r[")
+        last = before[-1:]
+        if last == "=" or (not last and first + self.base > 0):
+            return True
+        if self.broken is PYTHON and not search_markup_for_calls(self.markup):
+            return True
+        if self.is_argument(at):
+            return True
+        if last == ":":
+            return _KEY_BEFORE(before) is not None
+        if last == ",":
+            after_data = self.data_end >= self.base and text[self.data_end - self.base : at].strip() == ","
+            return after_data or _SCALARS_BEFORE(text[first:at]) is not None
+        return False
+
+    def is_argument(self, at: int) -> bool:
+        """Return whether what begins at an index stands in the parentheses of a call that is not read."""
+        before = self.text[max(at - LOOK_BEHIND, 0) : at]
+        return "(" in before and _OPEN_CALL(before) is not None
+
+    def _is_first(self, at: int) -> bool:
+        """Return whether an object is the first element of an array."""
+        return self.text[max(at - LOOK_BEHIND, 0) : at].rstrip()[-1:] == "["
+
+    def rewind(self, candidate: Candidate) -> None:
+        """Move the window back to the beginning of a candidate."""
+        if candidate.pieces:
+            self.text = "".join([*candidate.pieces, self.text])
+            self.base, self.is_simple = candidate.begin, None
+            candidate.pieces = []
+        self.pos = candidate.begin - self.base
+
+    def is_code_due(self) -> bool:
+        """Return whether what follows is code, as `<|python_tag|>` stands before it."""
+        return (
+            self.rules.reads_code
+            and self.may_be_code
+            and "<|python_tag|>" in self.markup
+            and self.quoted is None
+            and self.region is None
+        )
+
+    def begin_code(self) -> bool:
+        """Begin code at the place up to which the window is read."""
+        self.settle()
+        self.candidate = Candidate(self.base + self.pos, self.base + self.pos, "code", "`" in self.markup)
+        self.fence, self.fence_is_fresh, self.opened = "", False, ""
+        self.state = CODE
+        return True
+
+
+def _name_of(found: Found) -> str | None:
+    """Return the name of what is called."""
+    if isinstance(found, WrittenCall):
+        return found.name
+    return next((part.written.name for part in found if isinstance(part, Placed)), None)
