@@ -15,7 +15,6 @@ import gzip
 import json
 import re
 import sys
-import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,13 +24,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from figures import Row, time_shown
-from llama3_tools import Extraction, Extractor, Rejection, RejectionReason, ToolDefinitionError
-from llama3_tools.formats import switched_off
+from figures import Row
+from llama3_tools import Extraction, Extractor, RejectionReason, ToolDefinitionError
+from llama3_tools.reader.switches import switched_off
 from measuring import machine
 from outputs import INJECTIONS, OUTPUTS, TOOLS
 from pages import filled, table
-from rules import OPTIONS, RULES, SHAPES, SPELLINGS, Rule
+from rules import OPTIONS, RULES, SHAPES, Rule
 
 __all__ = [
     "Evidence",
@@ -81,24 +80,15 @@ class Sample(NamedTuple):
     """In JSON, so that equal tools are read once."""
 
 
-class _Read(NamedTuple):
-    """An output that was read."""
-
-    extraction: Extraction
-    seconds: float
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence(Row):
     """What a rule does."""
 
     headings: ClassVar[Sequence[str]] = (
-        *("rule or option", "kind", "outputs with it", "changed", "calls lost", "calls gained"),
-        *("attempts lost", "attempts gained", "non-calls called", "time of each"),
+        *("rule or option", "kind", "changed", "calls lost", "calls gained"),
+        *("attempts lost", "attempts gained", "non-calls called"),
     )
     kind: str
-    held: int
-    """How many outputs hold what it is about."""
     changed: int
     """How many outputs are read in another way without it; an option: with it."""
     lost: int
@@ -107,8 +97,6 @@ class Evidence(Row):
     attempts_gained: int
     unsafe: int
     """How many of the written non-calls are called."""
-    seconds: float
-    """What an output that holds it takes to read."""
 
     @property
     def figures(self) -> Mapping[str, float]:
@@ -118,20 +106,16 @@ class Evidence(Row):
     def cells(self) -> Sequence[str]:
         """Return what stands in the row."""
         counts = (self.changed, self.lost, self.gained, self.attempts_lost, self.attempts_gained, self.unsafe)
-        return (self.name, self.kind, f"{self.held:,}", *(f"{one:,}" if one else "" for one in counts), self._time)
-
-    @property
-    def _time(self) -> str:
-        return time_shown(self.seconds) if self.held else ""
+        return (self.name, self.kind, *(f"{one:,}" if one else "" for one in counts))
 
 
 @dataclass(frozen=True, slots=True)
 class Count(Row):
-    """How often a shape or a spelling stands in the outputs."""
+    """How often something stands in the outputs."""
 
     headings: ClassVar[Sequence[str]] = ("", "outputs", "calls")
     outputs: int
-    calls: int | None
+    calls: int
 
     @property
     def figures(self) -> Mapping[str, float]:
@@ -140,7 +124,7 @@ class Count(Row):
 
     def cells(self) -> Sequence[str]:
         """Return what stands in the row."""
-        return (self.name, f"{self.outputs:,}", "" if self.calls is None else f"{self.calls:,}")
+        return (self.name, f"{self.outputs:,}", f"{self.calls:,}")
 
 
 def main(command_line: Sequence[str] | None = None) -> None:
@@ -225,11 +209,7 @@ def written_non_calls() -> list[str]:
 
 def evidence(samples: Sequence[Sample]) -> dict[str, Iterator[Row]]:
     """Return the tables by their names; each row is measured as it is asked for."""
-    return {
-        "rules": _evidence(samples),
-        "shapes": _shapes(samples),
-        "spellings": _spellings(samples),
-    }
+    return {"rules": _evidence(samples), "shapes": _shapes(samples)}
 
 
 def _evidence(samples: Sequence[Sample]) -> Iterator[Row]:
@@ -240,36 +220,25 @@ def _evidence(samples: Sequence[Sample]) -> Iterator[Row]:
 def _shapes(samples: Sequence[Sample]) -> Iterator[Row]:
     read = _read_all(samples)
     written = [
-        [sample.text[slice(*call.span)] for call in one.extraction.tool_calls if call.format != "pythonic"]
+        [sample.text[slice(*call.span)] for call in one.tool_calls if call.format != "pythonic"]
         for sample, one in zip(samples, read, strict=True)
     ]
     for name, pattern in SHAPES.items():
         found = [sum(re.search(pattern, call) is not None for call in calls) for calls in written]
         yield Count(name, sum(map(bool, found)), sum(found))
-    deviations = [sum(bool(call.deviations) for call in one.extraction.tool_calls) for one in read]
+    deviations = [sum(bool(call.deviations) for call in one.tool_calls) for one in read]
     yield Count("with a deviation", sum(map(bool, deviations)), sum(deviations))
-    formats = Counter(call.format for one in read for call in one.extraction.tool_calls)
-    outputs = Counter(name for one in read for name in {call.format for call in one.extraction.tool_calls})
-    for name, calls in formats.most_common():
-        yield Count(f"calls of format `{name}`", outputs[name], calls)
-    reasons = Counter(found.reason.value for one in read for found in one.extraction.rejections)
-    for reason, calls in reasons.most_common():
-        having = sum(any(found.reason.value == reason for found in one.extraction.rejections) for one in read)
-        yield Count(f"rejections: `{reason}`", having, calls)
-    quoted = [[_where(found) for found in one.extraction.rejections if found.reason is _QUOTED] for one in read]
-    outputs = Counter(where for found in quoted for where in set(found))
-    for where, calls in Counter(where for found in quoted for where in found).most_common():
-        yield Count(f"`quoted`: {where}", outputs[where], calls)
+    yield from _counts("calls of format `{}`", [[call.format for call in one.tool_calls] for one in read])
+    yield from _counts("rejections: `{}`", [[found.reason.value for found in one.rejections] for one in read])
+    quoted = [[found.detail for found in one.rejections if found.reason is RejectionReason.QUOTED] for one in read]
+    yield from _counts("`quoted`: {}", quoted)
 
 
-def _where(found: Rejection) -> str:
-    """Return where a quoted call stands; a fence has any language."""
-    return re.sub("in a fence of (?!tildes).*", "in a fence of another language", found.detail)
-
-
-def _spellings(samples: Sequence[Sample]) -> Iterator[Row]:
-    for name, pattern in SPELLINGS.items():
-        yield Count(name, sum(re.search(pattern, sample.text) is not None for sample in samples), None)
+def _counts(shown: str, words: Sequence[Sequence[str]]) -> Iterator[Row]:
+    """Count words by the outputs that have them, the most frequent first."""
+    outputs = Counter(word for of_one in words for word in set(of_one))
+    for word, calls in Counter(word for of_one in words for word in of_one).most_common():
+        yield Count(shown.format(word), outputs[word], calls)
 
 
 def _measured(samples: Sequence[Sample]) -> str:
@@ -331,10 +300,9 @@ def _named(text: str) -> list[dict[str, str]]:
 _ANY = Extractor(formats="all")
 _TAGGED = re.compile(r"<function\W([\w.-]+)")
 """Finds the name in a tag, however that is spelt: misspelt ones are read for declared tools only."""
-_QUOTED = RejectionReason.QUOTED
 _AS_EVER = Rule("", "")
 _samples: Sequence[Sample] = ()
-_base: Sequence[_Read] = ()
+_base: Sequence[Extraction] = ()
 _base_of_non_calls: Sequence[int] = ()
 
 
@@ -345,28 +313,23 @@ def _begin(samples: Sequence[Sample]) -> None:
 
 
 def _evidence_of(rule: Rule) -> Evidence:
-    read = _read_all(_samples, rule)
-    holds = re.compile(rule.pattern).search
-    held = [one.seconds for one, sample in zip(_base, _samples, strict=True) if holds(sample.text)]
-    pairs = [(before.extraction, after.extraction) for before, after in zip(_base, read, strict=True)]
+    pairs = list(zip(_base, _read_all(_samples, rule), strict=True))
     lost, gained = _differences((_calls(before), _calls(after)) for before, after in pairs)
     attempts = _differences((_attempts(before), _attempts(after)) for before, after in pairs)
     changed = sum(before != after for before, after in pairs)
     now = _calls_in_non_calls(rule)
     unsafe = sum(after > before for before, after in zip(_base_of_non_calls, now, strict=True))
-    each = sum(held) / len(held) if held else 0
-    return Evidence(rule.name, rule.kind, len(held), changed, lost, gained, *attempts, unsafe, each)
+    return Evidence(rule.name, rule.kind, changed, lost, gained, *attempts, unsafe)
 
 
-def _read_all(samples: Iterable[Sample], rule: Rule = _AS_EVER) -> list[_Read]:
+def _read_all(samples: Iterable[Sample], rule: Rule = _AS_EVER) -> list[Extraction]:
     read = []
     extractors: dict[str, Extractor] = {}
-    for sample in samples:
-        tools = sample.tools if rule.has_tools else "[]"
-        extractor = extractors.get(tools) or extractors.setdefault(tools, _extractor(rule, json.loads(tools)))
-        started = time.process_time()
-        extraction = extractor.extract(sample.text, complete=rule.complete)
-        read.append(_Read(extraction, time.process_time() - started))
+    with switched_off(*rule.off):
+        for sample in samples:
+            tools = sample.tools if rule.has_tools else "[]"
+            extractor = extractors.get(tools) or extractors.setdefault(tools, _extractor(rule, json.loads(tools)))
+            read.append(extractor.extract(sample.text, complete=rule.complete))
     return read
 
 
@@ -374,18 +337,17 @@ def _extractor(rule: Rule, tools: Sequence[Mapping[str, Any]], **options: Any) -
     options.update(rule.options)
     if not tools:
         options = {name: value for name, value in options.items() if name not in _FOR_TOOLS}
-    with switched_off(*rule.off):
-        return Extractor(tools=tools or None, **options)
+    return Extractor(tools=tools or None, **options)
 
 
 def _calls_in_non_calls(rule: Rule) -> list[int]:
     """Return how many calls are found in each written non-call: without tools, in any format, and with tools."""
-    texts = written_non_calls()
     extractors = [_extractor(rule, []), _extractor(rule, [], formats="all"), _extractor(rule, _MENTIONED)]
-    return [
-        sum(len(extractor.extract(text, complete=rule.complete).tool_calls) for extractor in extractors)
-        for text in texts
-    ]
+    with switched_off(*rule.off):
+        return [
+            sum(len(extractor.extract(text, complete=rule.complete).tool_calls) for extractor in extractors)
+            for text in written_non_calls()
+        ]
 
 
 def _calls(extraction: Extraction) -> Counter[tuple[str, ...]]:

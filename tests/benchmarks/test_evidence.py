@@ -11,12 +11,11 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from evidence import Evidence, Sample, evidence, main, read_file, written_non_calls
-from llama3_tools import Extractor, formats
+from llama3_tools.reader import switches
 from outputs import INJECTIONS, TOOLS
-from rules import FORMATS, OPTIONS, RULES
+from rules import OPTIONS, RULES
 
-ROOT = Path(__file__).parents[2]
-STREAM = ROOT / "shared" / "llama3_tools" / "stream"
+READER = Path(switches.__file__).parent
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 
 
@@ -28,29 +27,17 @@ def write(path: Path, *rows: object) -> str:
     return str(path)
 
 
-def test_each_rule_that_can_be_switched_off_is_counted():
-    asked_for = {
-        name
-        for path in STREAM.glob("*.py")
-        for name in re.findall(r'"(\w+)" (?:not )?in [\w.]*off\b', path.read_text())
-    }
-    assert {name for rule in RULES for name in rule.off} == {
-        *FORMATS,
-        *asked_for,
-        "span",
-        "bold",
-        "code",
-        "functionary",
-    }
-    assert {name for rule in RULES for name in rule.off} == formats.RULES
+def test_each_rule_that_can_be_switched_off_is_asked_for():
+    asked_for = {name for path in READER.glob("*.py") for name in re.findall(r'is_off\("(.+?)"\)', path.read_text())}
+    assert asked_for == switches.RULES.keys()
 
 
-@pytest.mark.parametrize("names", [["nonsense"], ["blockquote", "nonsense"], [""]])
+@pytest.mark.parametrize("names", [["nonsense"], ["lines", "nonsense"], [""]])
 def test_a_rule_that_is_not_there_cannot_be_switched_off(names: list[str]):
-    message = r"^no rule is named '(?:nonsense)?'; there are blockquote, bold, broken_data, "
-    with pytest.raises(ValueError, match=message), formats.switched_off(*names):
+    message = r"^no rule is named '(?:nonsense)?'; there are other keys, "
+    with pytest.raises(ValueError, match=message), switches.switched_off(*names):
         pass
-    assert not Extractor().extract(f"> {CALL}").tool_calls, "and none is"
+    assert not any(map(switches.is_off, switches.RULES)), "and none is"
 
 
 def test_no_two_rules_have_one_name():
@@ -69,28 +56,25 @@ def test_it_counts_what_is_lost_and_gained():
         Sample('["get_weather", {"city": "Paris"}]', '[{"name": "get_weather"}]'),
     ]
     rows = {row.name: row for row in evidence(samples)["rules"] if isinstance(row, Evidence)}
-    assert (rows["`<tool_call>`"].held, rows["`<tool_call>`"].changed, rows["`<tool_call>`"].lost) == (1, 1, 0)
-    assert rows["bare JSON"].lost == 1
-    assert (rows["blockquote"].held, rows["blockquote"].gained) == (1, 1)
-    assert rows["blockquote"].unsafe > 0
-    assert (rows['`["NAME", {…}]`'].lost, rows['`["NAME", {…}]`'].attempts_lost) == (0, 1)
-    assert rows["thoughts"].changed == 0
+    assert rows["`json`"].lost == 1
+    assert rows["lines"].gained == 1
+    assert rows["lines"].unsafe > 0
+    assert (rows["leftovers"].lost, rows["leftovers"].attempts_lost) == (0, 1)
+    assert rows["regions"].changed == 0
 
 
 def test_it_counts_what_options_do():
-    samples = [Sample('<function=clock>{"zone": "CET"}', "[]"), Sample(f"<tool_call>{CALL}</tool_call>", "[]")]
+    samples = [Sample("<|python_tag|>print(1)", '[{"name": "code_interpreter"}]')]
     rows = {row.name: row for row in evidence(samples)["rules"] if isinstance(row, Evidence)}
     assert (rows["complete=False"].lost, rows["complete=False"].attempts_gained) == (1, 1)
-    assert (rows["starts_reasoning"].changed, rows["starts_reasoning"].lost) == (2, 2)
+    assert (rows["starts_reasoning"].changed, rows["starts_reasoning"].lost) == (1, 1)
 
 
 def test_it_counts_where_quoted_calls_stand():
-    samples = [Sample(f"```{word}\n{CALL}\n{CALL}\n```", "[]") for word in ("xml", "yaml")]
-    samples += [Sample(f"~~~\n{CALL}\n~~~", "[]"), Sample(f"So `{CALL}`, it says.", "[]")]
+    samples = [Sample(f"> {CALL}\n> {CALL}", "[]"), Sample(f"So `{CALL}`, it says.", "[]")]
     rows = {row.name: row.cells()[1:] for row in evidence(samples)["shapes"]}
     assert {name: cells for name, cells in rows.items() if name.startswith("`quoted`: ")} == {
-        "`quoted`: in a fence of another language": ("2", "4"),
-        "`quoted`: in a fence of tildes": ("1", "1"),
+        "`quoted`: after the > of a blockquote": ("1", "2"),
         "`quoted`: in a code span": ("1", "1"),
     }
 
