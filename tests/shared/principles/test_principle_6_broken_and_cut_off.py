@@ -1,0 +1,235 @@
+"""Principle 6: what is broken or cut off is text, is reported where it stands, and hides no call after it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+from chunkings import chunkings, extract_in_every_chunking
+from llama3_tools import Extractor, StreamStateError, TextDelta, ToolCallReady, extract
+from told import CLOCK, TOOLS, called, refused, tool
+
+ALL = [*TOOLS, tool("code_interpreter", "code")]
+GOES_ON = {
+    "a string left open before calls": (
+        f'{{"name": "f", "parameters": {{"q": "F-0001; {CLOCK}; {CLOCK}',
+        "clock clock",
+    ),
+    "arguments left open": (f'{{"name": "f", "parameters": {{"a": "x"; {CLOCK}', "clock"),
+    "a call left open": (f'{{"name": "f", "parameters": {{"a": "x"}}; {CLOCK}', "clock"),
+    "a call where a key was due": (f'{{"name": "f", {CLOCK}', "clock"),
+    "a call without its brace": (f'{{"name": {CLOCK[1:]}', ""),
+    "a second brace": (f"{{{CLOCK}", "clock"),
+    "braces around": (f"{{ {CLOCK} }}", "clock"),
+    "an open string in a bracket": (f'["x {CLOCK}', "clock"),
+    "braces of prose": (f"{{x}} {CLOCK}", "clock"),
+    "open brackets of prose": (f"[[{{ {CLOCK}", "clock"),
+    "prose in a list": (f"[{CLOCK}, oops]", "clock"),
+    "a constant": (f'{{"name": "f", "parameters": {{"a": True}}}} and {CLOCK}', "clock"),
+    "a constant between calls": (
+        f'{CLOCK} then {{"name": "f", "parameters": {{"a": True}}}} and {CLOCK}',
+        "clock clock",
+    ),
+    "a dict of Python": (f"{{'name': 'f', 'parameters': {{}}}} {CLOCK}", "clock"),
+    "a pythonic call": (f"f(a=oops)\n{CLOCK}", "clock"),
+    "a function tag": (f'<function=f>{{"a": oops}}</function> {CLOCK}', "clock"),
+    "in a tag": (
+        f'<tool_call>{{"name": "f", "parameters": oops}}</tool_call>\n<tool_call>{CLOCK}</tool_call>',
+        "clock",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "names"), GOES_ON.values(), ids=GOES_ON)
+def test_the_search_goes_on_at_the_token_that_broke_it(text: str, names: str):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert called(extraction) == names
+    spans = sorted([one.span for one in (*extraction.rejections, *extraction.tool_calls)])
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
+
+
+DETAILS = {
+    '{"name": "f" "b"': "expected ',' or the closing bracket at offset 13, found '\"'",
+    '{"name" "f"': "expected ':' after the key at offset 8, found '\"'",
+    '{"name": "f", }': "expected a key at offset 14, found '}'",
+    '{"name": "f", "parameters": {"a": X}}': "expected a value at offset 34, found 'X'",
+    '{"name": "f", "parameters": {"a": 01}}': "expected ',' or the closing bracket at offset 35, found '1'",
+    '{"name": "f", "parameters": {"a": 1.}}': "expected a digit at offset 36, found '}'",
+    '{"name": "f", "parameters": {"a": "\\x"}}': "an escape that JSON does not have in a string, at offset 35",
+    '{"name": "f", "parameters": {"a": "\t"}}': "the character '\\t' in a string, at offset 35",
+}
+
+
+@pytest.mark.parametrize(("text", "detail"), DETAILS.items())
+def test_a_rejection_says_where_it_broke_and_what_was_expected(text: str, detail: str):
+    extraction = extract_in_every_chunking(text)
+    assert (extraction.rejections[0].detail, extraction.rejections[0].span[0]) == (detail, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"name": "f", "parameters": {"a": True}}', "f"),
+        ('{"type": "function", "function": "f", "parameters": {"a": oops}}', "f"),
+        ('{"name": "f", "parameters": {"a": "cut o', "f"),
+        (r'{"name": "get\u005fw", "parameters": {"a": oops}}', "get_w"),
+        (f'{{"name": "{"f" * 129}", "parameters": {{"a": oops}}}}', None),
+        (r'{"name": "get\_weather", "parameters": {"a": oops}}', None),
+        (r'{"name": "f\ud83d", "parameters": {"a": oops}}', None),
+        ('{"id": "%s", "name": "f", "parameters": oops}' % ("x" * 5000), None),  # noqa: UP031 - braces
+    ],
+)
+def test_it_names_the_tool_that_is_meant(text: str, name: str | None):
+    assert extract_in_every_chunking(text, is_sampled=len(text) > 1000).rejections[0].name == name
+
+
+@pytest.mark.parametrize("text", ["{x}", "[]", "[1]", "[x]", "{{x}}", "a {b", "[", "[ [", "[[1], [2]]", "f({x})"])
+def test_braces_and_brackets_of_prose_are_no_rejection(text: str):
+    assert refused(extract_in_every_chunking(text)) == ""
+
+
+CUT_OFF = {
+    "JSON": ('{"name": "f", "parameters": {"q": "x', "f"),
+    "the arguments first": ('{"arguments": {"q": "x', None),
+    "a function tag": ('<function=f>{"q": "x', "f"),
+    "a tag": ('<tool_call>{"name": "f", "arg', "f"),
+    "a list": ('[{"name": "f", "par', "f"),
+    "a fence": ('```json\n{"name": "f", "par', "f"),
+    "a pythonic list": ("[f(a='x', b=", "f"),
+    "a pythonic line": ("f(a='x', b=", "f"),
+    "a built-in call": ('<|python_tag|>f.call(a="x', "f"),
+    "a dict of Python": ("{'name': 'f', 'arguments': {'q': 'x", "f"),
+    "a name before its arguments": ('f\n{"q": "x', "f"),
+    "an envelope": ('{"tool_calls": [{"name": "f", "parameters": {}},', "f"),
+}
+
+
+@pytest.mark.parametrize(("text", "name"), CUT_OFF.values(), ids=CUT_OFF)
+def test_what_is_cut_off_is_an_attempt_that_names_its_tool(text: str, name: str | None):
+    for before, names in (("", ""), (f"{CLOCK}\n", "clock")):
+        for options in ({}, {"complete": False}, {"repair": True}):
+            extraction = extract_in_every_chunking(before + text, tools=TOOLS, is_sampled=bool(options), **options)
+            assert called(extraction) == names
+            assert [(str(one.reason), one.name) for one in extraction.attempts] == [("truncated", name)]
+            assert (extraction.content or "").endswith(text.removeprefix("<|python_tag|>"))
+
+
+@pytest.mark.parametrize("end", range(1, len(CLOCK)))
+def test_an_output_that_ends_inside_a_call_gives_no_call_and_keeps_those_before(end: int):
+    for opening in ("", "[", "<tool_call>", "```json\n"):
+        extraction = extract_in_every_chunking(f"{opening}{CLOCK}\n{CLOCK[:end]}", is_sampled=True)
+        assert called(extraction) == "clock"
+        assert refused(extraction).rstrip("!").split(" ")[0] == ("truncated" if end > 1 else "")
+        assert (extraction.content or "").replace(" ", "") == CLOCK[:end].replace(" ", "")
+
+
+def test_after_a_limit_code_is_not_called():
+    for complete, names in ((True, "code_interpreter"), (False, "")):
+        extraction = extract_in_every_chunking("<|python_tag|>x = 1", complete=complete, tools=ALL)
+        assert (called(extraction), refused(extraction)) == (names, "" if names else "truncated code_interpreter!")
+    closed = extract_in_every_chunking("<|python_tag|>x = 1<|eom_id|>", complete=False, tools=ALL)
+    assert called(closed) == "code_interpreter"
+
+
+OPEN = {
+    "a tag": f"<tool_call>{CLOCK}",
+    "a tag, its closing begun": f"<tool_call>{CLOCK}</tool_c",
+    "a tag with two calls": f"<tool_call>{CLOCK}\n{CLOCK}",
+    "a tag and a bracket": f"<tool_call>{CLOCK}<",
+    "a function tag": "<function=clock>{}",
+    "a function tag, its closing begun": "<function=clock>{}</",
+    "an empty function tag": "<function=clock></func",
+    "a pythonic list": "[clock(), g(",
+    "a pythonic list that is closed": "[clock()]",
+    "a line": "clock()",
+    "a line in bold": "**clock()*",
+    "a fence of pythonic calls": "```python\nclock()\n",
+    "code": "<|python_tag|>x = 1",
+    "code after a line": "<|python_tag|>import os\nprint(1)",
+    "JSON": CLOCK[:-1],
+    "an envelope": f'{{"tool_calls": [{CLOCK},',
+    "what may be repaired": '{"name": "clock", "arguments": {"zone": True',
+}
+
+
+@pytest.mark.parametrize("text", OPEN.values(), ids=OPEN)
+def test_a_stream_that_breaks_off_calls_nothing_more_and_all_is_text(text: str):
+    extractor = Extractor(ALL, repair=True)
+    for chunks in chunkings(f"One. {CLOCK}\nThen:\n{text}"):
+        stream = extractor.stream()
+        sent = [event for chunk in chunks for event in stream.feed(chunk) if isinstance(event, ToolCallReady)]
+        events = stream.abort()
+        assert not any(isinstance(event, ToolCallReady) for event in events), chunks
+        assert called(stream.extraction) == "clock" == " ".join(event.tool_call.name for event in sent)
+        assert stream.extraction.content.split() == f"One. Then: {text}".replace("<|python_tag|>", "").split(), chunks
+        assert [str(one.reason) for one in stream.extraction.attempts][:1] in (["truncated"], ["malformed"]), chunks
+
+
+@pytest.mark.parametrize("text", ["", "Hello.", "One {two", "1 < 2 <b", "`x", "[1, 2", "f", "<tool_call>"])
+def test_prose_that_breaks_off_is_content_and_no_rejection(text: str):
+    stream = Extractor(ALL).stream()
+    stream.feed(text)
+    stream.abort()
+    assert (stream.extraction.content, stream.extraction.rejections) == (text, ())
+
+
+FORMS = [
+    f"<tool_call>{CLOCK}</tool_call>",
+    f"[{CLOCK}, {CLOCK}]",
+    f"```json\n{CLOCK}\n```",
+    "[clock(), g()]",
+    "\nclock(); g()\n",
+]
+FORMS += ["<function=clock>{}</function>", "\nclock\n{}", f'{{"tool_calls": [{CLOCK}], "message": "m"}}', CLOCK]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_stream_that_an_exception_of_id_factory_broke_off_loses_no_text(form: str):
+    def fail() -> str:
+        raise LookupError("no more ids")
+
+    for chunks in chunkings(f"Hi\n{form}\nbye.", is_sampled=True):
+        stream = Extractor(tools=TOOLS, id_factory=fail).stream()
+        fed = _fed_until_it_fails(stream.feed, chunks)
+        with pytest.raises(StreamStateError, match="id_factory"):
+            stream.feed("x")
+        stream.abort()
+        assert called(stream.extraction) == ""
+        assert stream.extraction.content.split() == fed.split(), chunks
+
+
+def _fed_until_it_fails(feed: Callable[[str], object], chunks: list[str]) -> str:
+    fed = ""
+    for chunk in chunks:
+        fed += chunk
+        try:
+            feed(chunk)
+        except LookupError:
+            break
+    return fed
+
+
+def test_after_its_end_a_turn_is_over():
+    for end, verb in itertools.product(("flush", "abort"), ("feed", "flush", "abort")):
+        stream = Extractor().stream()
+        with pytest.raises(StreamStateError, match=r"extraction before flush\(\)"):
+            _ = stream.extraction
+        getattr(stream, end)()
+        with pytest.raises(StreamStateError, match=rf"{verb}\(\) after {end}\(\): the turn is over"):
+            getattr(stream, verb)(*(["x"] if verb == "feed" else []))
+
+
+@pytest.mark.parametrize("value", ["length", 1, None])
+def test_whether_an_output_is_complete_is_true_or_false(value: object):
+    for use in (lambda: extract("Hi", complete=value), lambda: Extractor().stream().flush(complete=value)):  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="complete must be True or False"):
+            use()
+
+
+def test_what_came_before_it_broke_off_is_text_as_it_was():
+    for end in range(1, len(CLOCK)):
+        stream = Extractor().stream()
+        events = [*stream.feed(f"One {CLOCK[:end]}"), *stream.abort()]
+        assert "".join(event.text for event in events if isinstance(event, TextDelta)) == f"One {CLOCK[:end]}"
