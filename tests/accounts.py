@@ -1,49 +1,33 @@
-"""Accounts for every character of an output (rules 3, 4, 9, 10 and 12): the text out is the text in, without the calls.
+"""Accounts for every character of an output (principle 2): the text out is the text in, without calls and markup.
 
 Calls cut an output into gaps. Of each gap one stretch is kept as it is, and what stands before and after that may
-vanish there: wrappers, delimiters and white space next to a call, protocol tokens there and at the edges of the output.
+vanish there: markup, delimiters and white space next to a call, protocol tokens there and at the edges of the output.
 This is told here from what came out, without the code that put it there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from chunkings import flow_of
 from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall
-from llama3_tools.formats.tags import TAGS
 
 __all__ = ["all_is_accounted_for"]
 
 _TOKEN = (
-    r"<\|(?:python_tag|python_start|python_end|eom_id|eot_id|begin_of_text|end_of_text|finetune_right_pad_id|eot|eom"
-    r"|im_end|endoftext|end_header_id)\|>"
-    r"|<\|(?:start_header_id|header_start)\|>[^<>|]{0,32}<\|(?:end_header_id|header_end)\|>"
-    r"|<\|im_start\|>(?:(?:assistant|user|system|tool|ipython|function)(?![a-z])[ \t]*)?(?:\r?\n)?"
+    r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>"
+    r"(?:[^<>|]{0,32}<\|(?:end_header_id|header_end)\|>|(?i:(?:assistant|user|system|tool|ipython|function)(?![a-z])))?"
 )
-_OPENINGS = {opening for tag in TAGS for opening in tag.closings}
-_CLOSINGS = {text for tag in TAGS for pair in tag.closings.items() for text in pair if not text[-1].isspace()} - {">"}
-
-
-def _any_of(texts: Iterable[str]) -> str:
-    """Return the pattern of any of the texts, the longest first; white space at the end of one may have gone."""
-    patterns = (re.escape(text.rstrip()) + r"\b" * text[-1].isspace() for text in texts)
-    return "|".join(sorted(patterns, key=len, reverse=True))
-
-
-_WORDS = r"(?:jsonl?|python3?|py|tool_calls?|tool_code|tools?|functions?|function_calls?)?"
-_OPENING = (
-    rf"{_any_of(_OPENINGS)}|<function[=. (][^<>{{\[]*[>=]?|\[|\*\*|(?:functools|\[TOOL_CALLS\])(?=\s*\[)"
-    rf"|`{{3,16}}[ \t]*(?i:{_WORDS})(?:[^\w\n`][^\n`]*(?=\n))?|`{{1,2}}(?!`)"
-)
-_CLOSING = rf"{_any_of(_CLOSINGS)}|\]|\*\*|`{{1,16}}"
+_TAG = r"</?[A-Za-z][^<>{\n]{0,62}>|<\?[^<>{\n]{0,60}>|<!--|--!?>"
+_FENCE = r"[`~]{1,16}[^\n`]{0,64}"
+_MARKUP = rf"{_TOKEN}|{_TAG}|\[/?[A-Z_]{{1,30}}\]|{_FENCE}|\*\*|[\[\]]|functools"
 _EDGE = rf"(?:\s|{_TOKEN})*"
-_BEFORE_CALL = re.compile(rf"(?:\s|{_TOKEN}|{_OPENING})*")
-_CLOSED = rf"(?:\s|{_TOKEN}|{_CLOSING})*"
-_AFTER_CALL = re.compile(rf"{_CLOSED}(?:[;,}}>]{_CLOSED}){{0,2}}")
-_AFTER_LAST_CALL = re.compile(rf"{_AFTER_CALL.pattern}(?:<[/|]?[\w|-]*>?)?{_CLOSED}")  # what closes it may be cut off
-_BETWEEN_CALLS = re.compile(rf"(?:\s|[;,}}>]|{_TOKEN}|{_OPENING}|{_CLOSING})*")
+_NAME = r"(?:>>>\s*)?[\w.:/-]+[\s=:,(]*"
+_BEFORE_CALL = re.compile(rf"(?:\s|[;,]|{_MARKUP})*(?:<[\w|]*\W?)?(?:{_NAME})?(?:\s|{_MARKUP})*")
+_AFTER_CALL = re.compile(rf"(?:\s|[;,)}}>\]]|{_MARKUP})*")
+_AFTER_LAST_CALL = re.compile(rf"{_AFTER_CALL.pattern}(?:<[/|]?[\w|-]*>?)?\s*")  # what closes it may be cut off
+_BETWEEN_CALLS = re.compile(_AFTER_CALL.pattern + _BEFORE_CALL.pattern)
 _AT_EDGE = re.compile(_EDGE)
 _AROUND_THOUGHTS = re.compile(rf"\s|{_TOKEN}|</?(?:think|thinking|reasoning|scratch_pad)>", re.IGNORECASE)
 _CUT_OFF_TAG = re.compile(r"</?[a-z_]{0,11}\Z", re.IGNORECASE)
@@ -80,12 +64,10 @@ class _Gap:
             text, kept = (_AROUND_THOUGHTS.sub("", one) for one in (text, kept))
             if self.after is None:
                 text, kept = (_CUT_OFF_TAG.sub("", one) for one in (text, kept))
-        elif self.before is self.after is None:
-            return _without_tokens_at_edges(text, kept.strip()) == kept
         if not kept.strip():
             return self._may_vanish().fullmatch(text) is not None
         before = _AT_EDGE if self.before is None else _AFTER_CALL
-        after = _AT_EDGE if self.after is None else self._opening()
+        after = _AT_EDGE if self.after is None else _BEFORE_CALL
         at = text.find(kept)
         while at >= 0:
             if before.fullmatch(text, 0, at) and after.fullmatch(text, at + len(kept)):
@@ -95,15 +77,8 @@ class _Gap:
 
     def _may_vanish(self) -> re.Pattern[str]:
         if self.before is None:
-            return _AT_EDGE if self.after is None else self._opening()
-        if self.after is not None and self.after.format == "functionary":
-            return re.compile(_BETWEEN_CALLS.pattern + self._opening().pattern)
+            return _AT_EDGE if self.after is None else _BEFORE_CALL
         return _AFTER_LAST_CALL if self.after is None else _BETWEEN_CALLS
-
-    def _opening(self) -> re.Pattern[str]:
-        if self.after is not None and self.after.format == "functionary":
-            return re.compile(rf"{_EDGE}(?:>>>)?{re.escape(self.after.name)}\s*")
-        return _BEFORE_CALL
 
 
 def _gaps(text: str, events: list[Event], *, splits: bool) -> Iterator[_Gap]:
@@ -117,16 +92,6 @@ def _gaps(text: str, events: list[Event], *, splits: bool) -> Iterator[_Gap]:
         yield _Gap(text[start:end], kept, before=before, after=item, splits=splits)
         if item is not None:
             kept, start, before = "", item.span[1], item
-
-
-def _without_tokens_at_edges(text: str, kept: str) -> str:
-    """Return an output without calls as rule 5 has it, of which a stretch is known to be kept."""
-    at = text.find(kept)
-    end = at + len(kept)
-    while kept and at >= 0 and not (_AT_EDGE.fullmatch(text, 0, at) and _AT_EDGE.fullmatch(text, end)):
-        at = text.find(kept, at + 1)
-        end = at + len(kept)
-    return re.sub(_TOKEN, "", text[:at]) + kept + re.sub(_TOKEN, "", text[end:])
 
 
 def _is_subsequence(kept: str, text: str) -> bool:
