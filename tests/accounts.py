@@ -15,20 +15,17 @@ from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall
 
 __all__ = ["all_is_accounted_for"]
 
-_TOKEN = (
-    r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>"
-    r"(?:[^<>|]{0,32}<\|(?:end_header_id|header_end)\|>|(?i:(?:assistant|user|system|tool|ipython|function)(?![a-z])))?"
+_HEADER = r"<\|(?:start_header_id|header_start)\|>(?:[^<>|]{0,32}<\|(?:end_header_id|header_end)\|>)?"
+_IM = r"<\|im_start\|>(?:[A-Za-z]{0,16}[ \t]{0,4}\r?\n|assistant(?![A-Za-z])[ \t]{0,4})?(?:\r?\n)?"
+_TOKEN = rf"{_HEADER}|{_IM}|<[|｜][^<>|｜\n]{{1,40}}[|｜]>"  # noqa: RUF001 - DeepSeek's bar
+_OPENING = (
+    r"<[A-Za-z][^<>{\n]{0,62}>|<[a-z_]{4,24}[ \n]{1,4}|<!--|<\?[^<>\n{]{0,60}>|\[/?[A-Z][A-Z_]{1,30}\]|\[|\*\*|>>>"
+    r"|functools(?=\[)|[`~]{3,16}[^\n`{\[<]*"
 )
-_TAG = r"</?[A-Za-z][^<>{\n]{0,62}>|<\?[^<>{\n]{0,60}>|<!--|--!?>"
-_FENCE = r"[`~]{1,16}[^\n`]{0,64}"
-_MARKUP = rf"{_TOKEN}|{_TAG}|\[/?[A-Z_]{{1,30}}\]|{_FENCE}|\*\*|[\[\]]|functools"
-_EDGE = rf"(?:\s|{_TOKEN})*"
-_NAME = r"(?:>>>\s*)?[\w.:/-]+[\s=:,(]*"
-_BEFORE_CALL = re.compile(rf"(?:\s|[;,]|{_MARKUP})*(?:<[\w|]*\W?)?(?:{_NAME})?(?:\s|{_MARKUP})*")
-_AFTER_CALL = re.compile(rf"(?:\s|[;,)}}>\]]|{_MARKUP})*")
-_AFTER_LAST_CALL = re.compile(rf"{_AFTER_CALL.pattern}(?:<[/|]?[\w|-]*>?)?\s*")  # what closes it may be cut off
-_BETWEEN_CALLS = re.compile(_AFTER_CALL.pattern + _BEFORE_CALL.pattern)
-_AT_EDGE = re.compile(_EDGE)
+_CLOSING = r"</[A-Za-z][^<>{\n]{0,60}>|--!?>|<\?[^<>\n{]{0,60}>|\[/?[A-Z_]{1,30}\]|\*\*|[`~]{3,16}[ \t]*|[;,\])}>]"
+_EDGE = re.compile(rf"(?:\s|{_TOKEN})*")
+_BEFORE_CALL = re.compile(rf"(?:[\s;,]|{_TOKEN}|{_OPENING}|{_CLOSING})*")
+_AFTER_CALL = re.compile(rf"(?:\s|{_TOKEN}|{_CLOSING})*")
 _AROUND_THOUGHTS = re.compile(rf"\s|{_TOKEN}|</?(?:think|thinking|reasoning|scratch_pad)>", re.IGNORECASE)
 _CUT_OFF_TAG = re.compile(r"</?[a-z_]{0,11}\Z", re.IGNORECASE)
 _ENVELOPE = re.compile(r"[\"']tool_calls?[\"']\s*:")
@@ -57,28 +54,21 @@ class _Gap:
         """Return whether what was kept stands in the gap, and all around it may vanish."""
         text, kept = self.text, self.kept
         if _ENVELOPE.search(text) or "envelope" in (call.format for call in (self.before, self.after) if call):
-            return kept == text or _is_subsequence(
-                kept, text.replace("\\n", "\n")
-            )  # the message stands in a string of JSON
+            return kept == text or _is_subsequence(kept, text.replace("\\n", "\n"))  # a message is a string of JSON
         if self.splits:
             text, kept = (_AROUND_THOUGHTS.sub("", one) for one in (text, kept))
             if self.after is None:
                 text, kept = (_CUT_OFF_TAG.sub("", one) for one in (text, kept))
+        before = _EDGE if self.before is None else _AFTER_CALL
+        after = _EDGE if self.after is None else _BEFORE_CALL
         if not kept.strip():
-            return self._may_vanish().fullmatch(text) is not None
-        before = _AT_EDGE if self.before is None else _AFTER_CALL
-        after = _AT_EDGE if self.after is None else _BEFORE_CALL
+            return re.compile(before.pattern + after.pattern).fullmatch(text) is not None
         at = text.find(kept)
         while at >= 0:
             if before.fullmatch(text, 0, at) and after.fullmatch(text, at + len(kept)):
                 return True
             at = text.find(kept, at + 1)
         return False
-
-    def _may_vanish(self) -> re.Pattern[str]:
-        if self.before is None:
-            return _AT_EDGE if self.after is None else _BEFORE_CALL
-        return _AFTER_LAST_CALL if self.after is None else _BETWEEN_CALLS
 
 
 def _gaps(text: str, events: list[Event], *, splits: bool) -> Iterator[_Gap]:

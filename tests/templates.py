@@ -193,7 +193,6 @@ _ITEMS = (", ", ",\n ", ",")
 _SPACE = (" ", "")  # right behind a word, brackets are an index, as in `a[f()]` (rule 11)
 _BRACKETS = (" [", "]")
 _LINE = ("\n", "\n")
-_PYTHONIC = {"formats": ["pythonic", "json"]}
 
 FORMS = (
     # What `render_tool_prompt` and `render_response_prompt` ask for, as it is shown to the model afterwards.
@@ -204,7 +203,7 @@ FORMS = (
         Form(name, _rendered("pythonic"), carries, around=_SPACE, undeclared=None, write_all=_rendered_together)
         for name, carries in (("rendered pythonic list", _PYTHON_NAMES), ("rendered pythonic list or not", ANY))
     ),
-    Form("rendered pythonic line", _rendered("pythonic"), around=_LINE, undeclared=_PYTHONIC),
+    Form("rendered pythonic line", _rendered("pythonic"), around=_LINE, undeclared=None),
     Form("rendered json of text", _rendered("json", _INDENTED)),
     Form("rendered function of text", _rendered("function", _COMPACT)),
     Form("rendered pythonic of text", _rendered("pythonic", _ASCII), around=_SPACE, undeclared=None),
@@ -263,14 +262,14 @@ FORMS = (
         Form(f"pythonic{name}", _python(style), _PYTHON_NAMES, _ITEMS, _BRACKETS, (_HEADER, "<|eot_id|>"), None)
         for name, style in _PYTHON_STYLES.items()
     ),
-    Form("pythonic line", _python(_PYTHON), _PYTHON_NAMES, _ITEMS, ("\n[", "]\n"), ("", "<|eot_id|>"), _PYTHONIC),
+    Form("pythonic line", _python(_PYTHON), _PYTHON_NAMES, _ITEMS, ("\n[", "]\n"), ("", "<|eot_id|>"), None),
     Form(
         "pythonic python_tag",
         _python(_DOUBLE_QUOTES),
         _PYTHON_NAMES,
         _ITEMS,
         ("<|python_tag|>[", "]<|eom_id|>"),
-        undeclared=_PYTHONIC,
+        undeclared=None,
     ),
     Form(
         "pythonic python_start",
@@ -279,7 +278,7 @@ FORMS = (
         _ITEMS,
         ("<|python_start|>[", "]<|python_end|>"),
         ("<|header_start|>assistant<|header_end|>\n\n", "<|eot|>"),
-        _PYTHONIC,
+        None,
     ),
     Form(
         "pythonic of an object",

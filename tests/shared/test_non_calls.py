@@ -1,4 +1,4 @@
-"""Text that is no call, though something in it may look like one: rules 1, 5, 9, 11 and 12.
+"""Text that is no call, though something in it may look like one: principles 1, 3, 4 and 7.
 
 There are many, so each is tried in some of its chunkings only.
 
@@ -47,7 +47,7 @@ NAMED_TOOLS = [tool("get_weather", "city"), tool("search", "query"), tool("print
 
 
 def assert_untouched(text: str, **options: Any) -> None:  # noqa: ANN401 - as Extractor takes them
-    """Fail if anything in the text was called, or the text is not the content (rule 5)."""
+    """Fail if anything in the text was called, or the text is not the content."""
     extraction = extract_in_every_chunking(text, is_sampled=True, **options)
     assert extraction.tool_calls == ()
     assert extraction.content == text
@@ -69,11 +69,52 @@ def test_to_mention_a_declared_tool_is_not_to_call_it(text: str):
     assert_untouched(text, tools=NAMED_TOOLS, repair=True)
 
 
+FENCED = "a fence whose first thing is a call is markup, whatever its language: models fence calls in any"
+CALLED = {
+    "a call in a fence of js": ('```js\n{"name": "search", "arguments": {"query": "x"}}\n```', FENCED),
+    "a call in a fence of text": ('```text\n{"name": "search", "parameters": {"query": "x"}}\n```', FENCED),
+    "a tag in a fence of xml": (
+        '```xml\n<tool_call>{"name": "search", "arguments": {"query": "x"}}</tool_call>\n```',
+        FENCED,
+    ),
+    "JSON in a fence of html": (
+        '```html\n<script>{"name": "search", "arguments": {"query": "x"}}</script>\n```',
+        FENCED,
+    ),
+    "a header and a call in a fence of text": (
+        "```text\n<|start_header_id|>assistant<|end_header_id|>\n\n"
+        '<|python_tag|>{"name": "clock", "parameters": {}}<|eom_id|>\n```',
+        FENCED,
+    ),
+    "a call of js": ('```js\nsearch({"query": "llamas"})\n```', FENCED),
+    "a call of ruby": ('```ruby\nprint("done")\n```', FENCED),
+    "a command of a shell": ('```sh\nsearch("llamas")\n```', FENCED),
+    "calls in a fence of text": ('```text\nget_weather(city="Paris")\n[search(query="llamas")]\n```', FENCED),
+}
+"""What is called though a person may have meant to show it, and why a user accepts that."""
+
+
+@pytest.mark.parametrize(("text", "reason"), CALLED.values(), ids=CALLED)
+def test_a_call_alone_in_a_fence_is_called_by_principle_4(text: str, reason: str):
+    extraction = extract_in_every_chunking(text, tools=NAMED_TOOLS)
+    assert extraction.tools_called, reason
+    assert extraction.content is None
+    shown = extract_in_every_chunking(text.replace("\n", "\n# so\n", 1), tools=NAMED_TOOLS)
+    assert not shown.tools_called, "code before it shows it"
+
+
+def test_a_list_of_any_tool_is_called_if_pythonic_calls_are_asked_for_without_tools():
+    text = "#[derive(Debug, Clone)]\n#[serde(rename_all = \"camelCase\")]\nstruct Call<'a> { name: &'a str }"
+    for options in ({}, {"tools": OTHER_TOOLS}, {"tools": OTHER_TOOLS, "formats": "all"}):
+        assert_untouched(text, **options)
+    assert extract_in_every_chunking(text, formats="all").tools_called, "nothing tells it from a call of some tool"
+
+
 def test_there_are_many_and_each_is_another():
     """So that the tables cannot shrink."""
     texts = [text for texts in (*TABLES.values(), MENTIONS) for text in texts.values()]
     assert len(set(texts)) == len(texts)
-    assert len(TEXTS) >= 425
+    assert len(TEXTS) >= 420
     assert sum(500 <= len(text) <= 2000 for text in texts) >= 24
-    assert len(MENTIONS) >= 90
+    assert len(MENTIONS) >= 86
     assert not any(declared["name"] in text for text in texts for declared in OTHER_TOOLS)

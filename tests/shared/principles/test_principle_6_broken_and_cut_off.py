@@ -78,7 +78,7 @@ def test_a_rejection_says_where_it_broke_and_what_was_expected(text: str, detail
         (f'{{"name": "{"f" * 129}", "parameters": {{"a": oops}}}}', None),
         (r'{"name": "get\_weather", "parameters": {"a": oops}}', None),
         (r'{"name": "f\ud83d", "parameters": {"a": oops}}', None),
-        ('{"id": "%s", "name": "f", "parameters": oops}' % ("x" * 5000), None),  # noqa: UP031 - braces
+        ('{"id": "%s", "name": "f", "parameters": oops}' % ("x" * 5000), None),
     ],
 )
 def test_it_names_the_tool_that_is_meant(text: str, name: str | None):

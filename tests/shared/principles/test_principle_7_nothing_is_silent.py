@@ -1,4 +1,4 @@
-"""Principle 7: what looks like a call is a call or a rejection, with a reason, the tool's name, and whether it is an attempt."""
+"""Principle 7: what looks like a call is one, or a rejection that says why, of which tool, and whether it was meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Principle 8: depth, length, calls and rejections are limited, and a stream holds back no more than a call may have."""
+"""Principle 8: depth, length, calls and rejections are limited; a stream holds back no more than a call may have."""
 
 from __future__ import annotations
 
