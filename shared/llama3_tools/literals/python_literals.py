@@ -46,7 +46,7 @@ _TOKEN = re.compile(
 _ARGUMENT_NAME = re.compile(rf"{_SPACE}({_WORD}){_SPACE}=").match
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\s\S])")
-_SHARED_ESCAPES = frozenset("\"'\\/bfnrt")
+_SHARED_ESCAPES = frozenset("\"'\\/bfnrt`")
 # What Python alone escapes, or joins lines by, and `\u` without digits. JSON alone has `\/`.
 _DOUBTFUL_ESCAPES = {'"': frozenset("\n\r01234567NUaxuv"), "'": frozenset("\n\r01234567NUaxuv/")}
 _CERTAIN_KEY = re.compile(r"\"[^\"'\\:,{}\[\]]*\"").fullmatch
@@ -346,7 +346,9 @@ def _unescaped_tolerantly(written: str, quote: str) -> str:
     known = {escape for escape in escapes if escape in _SHARED_ESCAPES or len(escape) > 1}
     if escapes & _DOUBTFUL_ESCAPES[quote] or (known and known != escapes):
         raise ValueError("a backslash that may begin an escape")
-    return unescaped(_ESCAPE.sub(lambda escape: escape[0].replace("\\/", "/"), written)) if known else written
+    # Neither language has an escaped backtick: models write it as they write an escaped quote.
+    plain = {"\\/": "/", "\\`": "`"}
+    return unescaped(_ESCAPE.sub(lambda escape: plain.get(escape[0], escape[0]), written)) if known else written
 
 
 def _unexpected(token: re.Match[str], expected: str) -> ValueError | EOFError:

@@ -75,6 +75,8 @@ class Candidates(Decisions):
         if plain is not None:
             arguments, json, end = plain
             self.pos = end
+            if self._exceeds(candidate, end):
+                return self._too_long(candidate)
             return self.decide(candidate, self.rules.check_pythonic(WrittenCall(name, arguments, json)), text[at:end])
         self.candidate, self.pos, self.state = candidate, paren, ARGUMENTS
         return True
@@ -103,14 +105,17 @@ class Candidates(Decisions):
             if pos + 1 == len(text) and not self.ended:
                 return False
             tokens = candidate.reader = JsonTokens()
-        if not self.ended and len(text) - pos < _READ_AT_ONCE and "}" not in text[pos:]:
+        is_long = len(text) - pos >= _READ_AT_ONCE or self._exceeds(candidate, len(text))
+        if not (is_long or self.ended or "}" in text[pos:]):
             return False
         end = tokens.read(text, pos, self.base, ended=self.ended)
+        if self._exceeds(candidate, end):
+            return self._too_long(candidate)
         if tokens.refusal is not None:
             return self._broken(candidate, tokens.refusal, max(tokens.resume, candidate.start + 1))
         self.pos = end
         if not tokens.is_complete:
-            return self._is_too_long(candidate)
+            return False
         raw = self._raw(candidate)
         parsed = parse_object(raw, candidate.start - candidate.begin, checked=True)
         if parsed is None:
@@ -124,6 +129,8 @@ class Candidates(Decisions):
         assert candidate is not None  # noqa: S101  # the state says so
         span, name = candidate.reader, candidate.name or ""
         end = span.read(self.text, self.pos, ended=self.ended)
+        if self._exceeds(candidate, end):
+            return self._too_long(candidate)
         if span.flaw:
             refusal = Refusal(
                 RejectionReason.MALFORMED, f"{span.flaw}, at offset {self.base + end}", self.tool_of(name)
@@ -131,9 +138,7 @@ class Candidates(Decisions):
             return self._broken(candidate, refusal, self.base + end)
         self.pos = end
         if not span.is_complete:
-            if self.ended:
-                return self._broken(candidate, self._unfinished(candidate), self.base + len(self.text))
-            return self._is_too_long(candidate)
+            return self.ended and self._broken(candidate, self._unfinished(candidate), self.base + len(self.text))
         raw = self._raw(candidate)
         return self.decide(candidate, self.rules.read_pythonic(name, raw[candidate.start - candidate.begin :]), raw)
 
@@ -154,19 +159,22 @@ class Candidates(Decisions):
         end = self.pos if end is None else end
         return "".join([*candidate.pieces, self.text[max(candidate.begin - self.base, 0) : end]])
 
-    def _is_too_long(self, candidate: Candidate) -> bool:
-        """Give up a candidate that is too long; else wait for more."""
-        if self.base + self.pos - candidate.begin > self.rules.limits.max_call_length:
-            return self._broken(candidate, Refusal(*too_long(self.rules.limits), candidate.name), self.base + self.pos)
-        return False
+    def _exceeds(self, candidate: Candidate, end: int) -> bool:
+        """Return whether a candidate that reaches an index is longer than a call may be."""
+        return self.base + end - candidate.begin > self.rules.limits.max_call_length
+
+    def _too_long(self, candidate: Candidate) -> bool:
+        """Give up a candidate that is too long: the search goes on where it became so."""
+        refusal = Refusal(*too_long(self.rules.limits), candidate.name)
+        return self._broken(candidate, refusal, candidate.begin + self.rules.limits.max_call_length + 1)
 
     def _judge(self, candidate: Candidate, parsed: JsonObject, raw: str) -> bool:
         """Decide on an object that is complete."""
         head = candidate.head
         found: Found | Refusal
-        if len(raw) > self.rules.limits.max_call_length:
-            found = Refusal(*too_long(self.rules.limits), candidate.name or attempted_name(raw))
-        elif head is not None:
+        if self._exceeds(candidate, self.pos):
+            return self._too_long(candidate)
+        if head is not None:
             found = self.rules.read_arguments(head.name, parsed)
             if isinstance(found, WrittenCall) and head.deviations:
                 found = found._replace(deviations=head.deviations + found.deviations)
@@ -213,7 +221,7 @@ class Candidates(Decisions):
         assert candidate is not None  # noqa: S101  # the state says so
         span, refusal, resume = candidate.reader
         self.pos = span.read(self.text, self.pos, ended=self.ended)
-        is_too_long = self.base + self.pos - candidate.begin > self.rules.limits.max_call_length
+        is_too_long = self._exceeds(candidate, self.pos)
         if not (span.flaw or span.is_complete or self.ended or is_too_long):
             return False
         is_python = refusal is _QUOTES
@@ -227,11 +235,10 @@ class Candidates(Decisions):
                 return self.refuse(candidate, refusal._replace(name=candidate.name or attempted_name(written)), raw)
         if is_python:
             candidate.reader, resume = span, self.base + self.pos
+            if is_too_long:
+                return self._too_long(candidate)
             if not span.flaw:
-                detail = "the output ends inside it"
-                refusal = (
-                    Refusal(*too_long(self.rules.limits)) if is_too_long else Refusal(RejectionReason.TRUNCATED, detail)
-                )
+                refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside it")
         self.rewind(candidate)
         return self.give_up(candidate, refusal, resume)
 
@@ -251,9 +258,8 @@ class Candidates(Decisions):
         calls = [*self.content.calls, *(waiting.call for waiting in self.content.waiting)]
         if not parts or any(part.name not in rules.declared for part in parts):
             return None
-        made = [(call.name, call.arguments_json) for call in calls if call.repaired_from is None]
-        is_repeated = any((part.name, part.arguments_json) in made for part in parts)
-        return None if is_repeated else found
+        made = [(call.name, call.arguments) for call in calls if call.repaired_from is None]
+        return None if any((part.name, rules.arguments_of(part)) in made for part in parts) else found
 
     def read_code(self) -> bool:
         """Read code up to the next token, or to the end."""
@@ -262,12 +268,15 @@ class Candidates(Decisions):
         match = CODE_END[self.ended](self.text, self.pos)
         if not self.ended and (match is None or match.lastgroup == "more"):
             self.pos = len(self.text) if match is None else match.start()
-            return self._is_too_long(candidate)
+            return self._exceeds(candidate, self.pos) and self._too_long(candidate)
         self.pos = len(self.text) if match is None else match.start()
+        if self._exceeds(candidate, self.pos):
+            return self._too_long(candidate)
         return self._judge_code(candidate, self._raw(candidate), is_closed=match is not None)
 
     def _judge_code(self, candidate: Candidate, raw: str, *, is_closed: bool) -> bool:
-        found = code_call(raw, self.rules.declared.get(CODE_INTERPRETER), is_fenced=candidate.reader)
+        indent, is_fenced = candidate.reader
+        found = code_call(indent + raw, self.rules.declared.get(CODE_INTERPRETER), is_fenced=is_fenced)
         if found is None:
             self.rewind(candidate)
             self.candidate, self.state, self.markup = None, TEXT, ""
@@ -275,8 +284,6 @@ class Candidates(Decisions):
             self.searched = self.pos
             return True
         written, at, length = found
-        if length > self.rules.limits.max_call_length:
-            return self.refuse(candidate, Refusal(*too_long(self.rules.limits), CODE_INTERPRETER), raw)
         if self.is_aborted or not (is_closed or self.is_complete):
             refusal = Refusal(RejectionReason.TRUNCATED, "the output was cut off inside the code", CODE_INTERPRETER)
             return self.refuse(candidate, refusal, raw)
@@ -284,5 +291,5 @@ class Candidates(Decisions):
         if isinstance(checked, Refusal):
             return self.refuse(candidate, checked, raw)
         self.markup = ""
-        start = candidate.begin + at
-        return self.call(checked, start, start + length, "code", raw[at : at + length])
+        start = candidate.begin + at - len(indent)
+        return self.call(checked, start, start + length, "code", (indent + raw)[at : at + length])

@@ -35,8 +35,6 @@ def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[Written
     closed = _FENCE_END.search(text) if is_fenced else None
     code = text[: closed.start()] if closed else text
     at = len(code) - len(code.lstrip("\r\n"))
-    if not at:
-        at = len(code) - len(code.lstrip())
     code = code[at:].rstrip()
     if not code or not _SIGN(code) or not is_unicode(code):
         return None

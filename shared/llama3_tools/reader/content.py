@@ -111,7 +111,7 @@ class Content:
         """The end of the text."""
 
     def text(self, piece: str, end: int) -> None:
-        """Take text, which is not empty: what is held before it is text, too, but for what goes with a call.
+        """Take text: what is held before it is text, too, but for what goes with a call.
 
         Args:
             piece: the text.

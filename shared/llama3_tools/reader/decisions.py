@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from llama3_tools.limits import too_many
 from llama3_tools.literals.bracket_span import BracketSpan
 from llama3_tools.literals.refusal import Refusal
+from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.content import Waiting
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.leftovers import LOOK_BEHIND
@@ -25,7 +26,7 @@ BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it 
 
 _SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+\s*\Z').search
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
-_OPEN_CALL = re.compile(r"[\w\])]\([^()\n]*\Z").search
+_OPEN_CALL = re.compile(r"[\w\])]\([^()]*\Z").search
 _KEYWORD = re.compile(r"\w\s*=(?!=)").search
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
@@ -75,11 +76,17 @@ class Decisions(Turn):
         content = self.content
         if format_ == "json":
             format_ = "fence" if self.fence else self.opened or "json"
-        call = self.rules.make(written, (start, end), format_, mended)
+        raw = raw or self.text[start - self.base : end - self.base]
+        try:
+            call = self.rules.make(written, (start, end), format_, mended)
+        except BaseException:  # of `id_factory`: nothing is lost
+            self.text, self.base, self.pos = raw + self.text[self.pos :], start, 0
+            self.candidate, self.state = None, GAP
+            raise
         is_sure = format_ != "pythonic"
         waits = not is_sure or ((self.opened or format_ == "function") and not self.ended)
         if waits or content.waiting:
-            content.wait(Waiting(call, raw or self.text[start - self.base : end - self.base], is_sure=is_sure))
+            content.wait(Waiting(call, raw, is_sure=is_sure))
         else:
             content.call(call)
         self._after_call(end)
@@ -106,7 +113,7 @@ class Decisions(Turn):
         self.candidate, self.state = None, GAP
         self.markup = ""
         self.fence_is_fresh, self.broken = False, ""
-        self.line_from = end
+        self.line_from = self.gap_from = end
 
     def refuse(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
         """Take a candidate that is complete and no call: it is text."""
@@ -139,10 +146,10 @@ class Decisions(Turn):
             refusal = refusal._replace(name=None)
         if self.region is None or is_meant:
             refusal = self._reject(candidate, resume, refusal, is_meant=is_meant)
-        if isinstance(candidate.reader, BracketSpan):
-            self.broken = PYTHON if candidate.reader.is_in_string or candidate.format != "pythonic" else ""
-        else:
-            self.broken = JSON
+        is_python = isinstance(candidate.reader, BracketSpan)
+        self.broken = PYTHON if is_python else JSON
+        if candidate.format == "pythonic" and refusal.reason is RejectionReason.MALFORMED:
+            self.broken = PYTHON if candidate.reader.is_in_string else ""
         return self._leave(candidate, refusal, len(raw), is_meant=is_meant)
 
     def _reject(self, candidate: Candidate, end: int, refusal: Refusal, *, is_meant: bool) -> Refusal:
@@ -201,6 +208,8 @@ class Decisions(Turn):
 
     def _is_attempt(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
         """Return whether the model meant to call."""
+        if candidate.is_part:
+            return False
         if candidate.format == "pythonic":
             is_call = refusal.name in self.rules.declared or _KEYWORD(raw) is not None
         else:
@@ -224,31 +233,33 @@ class Decisions(Turn):
         """Return whether an object is a part of something: the value of a key, an argument, an element of data."""
         if is_off("parts"):
             return False
-        text = self.text
-        first = max(at - LOOK_BEHIND, 0)
-        before = text[first:at].rstrip(" \t\n\r[")
+        around = self._before(at)
+        before = around.rstrip(" \t\n\r[")
         last = before[-1:]
-        if last == "=" or (not last and first + self.base > 0):
+        if last == "=" or (not before and len(around) == LOOK_BEHIND and "[" in around):
             return True
         if self.broken is PYTHON and not search_markup_for_calls(self.markup):
             return True
-        if self.is_argument(at):
+        if "(" in before and _OPEN_CALL(before):
             return True
         if last == ":":
             return _KEY_BEFORE(before) is not None
         if last == ",":
-            after_data = self.data_end >= self.base and text[self.data_end - self.base : at].strip() == ","
-            return after_data or _SCALARS_BEFORE(text[first:at]) is not None
+            after_data = self.data_end >= self.base and self.text[self.data_end - self.base : at].strip() == ","
+            return after_data or _SCALARS_BEFORE(around) is not None
         return False
 
     def is_argument(self, at: int) -> bool:
         """Return whether what begins at an index stands in the parentheses of a call that is not read."""
-        before = self.text[max(at - LOOK_BEHIND, 0) : at]
-        return "(" in before and _OPEN_CALL(before) is not None
+        return _OPEN_CALL(self._before(at)) is not None
 
     def _is_first(self, at: int) -> bool:
         """Return whether an object is the first element of an array."""
-        return self.text[max(at - LOOK_BEHIND, 0) : at].rstrip()[-1:] == "["
+        return self._before(at).rstrip()[-1:] == "["
+
+    def _before(self, at: int) -> str:
+        """Return some of the text before an index, since the last call."""
+        return self.text[max(at - LOOK_BEHIND, self.line_from - self.base, 0) : at]
 
     def rewind(self, candidate: Candidate) -> None:
         """Move the window back to the beginning of a candidate."""
@@ -271,7 +282,10 @@ class Decisions(Turn):
     def begin_code(self) -> bool:
         """Begin code at the place up to which the window is read."""
         self.settle()
-        self.candidate = Candidate(self.base + self.pos, self.base + self.pos, "code", "`" in self.markup)
+        line = self.text[max(self.pos - LOOK_BEHIND, 0) : self.pos].rpartition("\n")
+        indent = line[2] if line[1] and line[2].isspace() else ""
+        self.candidate = Candidate(self.base + self.pos, self.base + self.pos, "code", (indent, "`" in self.markup))
+        self.candidate.name = CODE_INTERPRETER
         self.fence, self.fence_is_fresh, self.opened = "", False, ""
         self.state = CODE
         return True

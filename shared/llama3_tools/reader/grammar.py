@@ -151,7 +151,7 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
         r"functools(?=\[)",  # FireFunction
     ]
     if names:
-        pieces.append(rf"{_NO_PART_OF_CODE}(?:\[{SPACE}){{1,4}}(?={CALL})")
+        pieces.append(rf"(?:(?<=>assistant)|{_NO_PART_OF_CODE})(?:\[{SPACE}){{1,4}}(?={CALL})")
         pieces.append(rf">>>(?={WORD_NAME}{_BETWEEN}\{{)")  # Functionary
     run = f"(?:{'|'.join(pieces)})"
     return rf"\s*(?:(?!</|--|[;,]|(?<=\])\[){run}{{1,64}})?" if is_after_text else rf"{run}{{0,64}}"
@@ -187,7 +187,7 @@ def _fences(*, ended: bool) -> dict[str, str]:
     words = r"[ \t]{0,4}(?P<info>[^\s`~{\[<]{0,32})[ \t]{0,4}(?P<rest>[^\n`{\[<]{0,64})"
     fences = {}
     for char in "`~":
-        more = "" if ended else rf"|{char}{{1,16}}[^\n`{{\[<]{{0,104}}\Z(?P<more>)"
+        more = "" if ended else rf"|(?:{char}{{1,2}}|{char}{{3,16}}[^\n`{{\[<]{{0,104}})\Z(?P<more>)"
         fences[char] = rf"(?P<ticks>{char}{{3,16}})(?!{char}){words}(?=[\n{{\[<`]{at_end})(?P<fence>){more}"
     return fences
 

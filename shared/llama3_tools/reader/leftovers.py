@@ -19,7 +19,7 @@ _SIGN = re.compile(r"[({\[}=:<]").search
 _LEFT = re.compile(
     rf"<[|\w]{{0,16}}(?:tool|func|call)[|\w]{{0,16}}>\s{{0,4}}({WORD_NAME})\s{{0,4}}<"  # <tool_call>NAME</tool_call>
     rf"|(?<![\w.:/-])({WORD_NAME})(?:"
-    r"[\"'`:=,>\s\\]{0,8}[({\[]"
+    r"[\"'`*:=,>\s\\]{0,8}[({\[]"
     r"|[\"']\s{0,4}[}]"  # {'arguments': …, 'name': 'NAME'}
     r"|[,\s]\s{0,4}\w{1,64}="  # NAME key=…
     r"|[\"'],\s{0,4}[\"']?\w{1,64}[\"']?\s{0,4}:)"  # {'name': 'NAME', 'key': …
@@ -40,7 +40,7 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
     """Yield the odd forms that end in a piece of text.
 
     >>> list(leftovers("['now', {", 0, 0, 9, {"now"}))
-    [Leftover(name='now', start=2, end=9, is_mention=False)]
+    [Leftover(name='now', start=2, end=8, is_mention=False)]
 
     Args:
         text: the text, with what stands before the piece.
@@ -60,5 +60,5 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
             if one in names:
                 is_mention = match[0] == f"{written}("
                 begins = match.start(1) if match[1] else match.start(2)
-                yield Leftover(one, begins, match.end(), is_mention)
+                yield Leftover(one, begins, match.end() - 1, is_mention)
                 break

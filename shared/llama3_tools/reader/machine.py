@@ -110,6 +110,9 @@ class Machine(Openings):
         if end > pos:
             self.take_run(run, text[pos:end])  # type: ignore[arg-type]
             self.pos = end
+            if self.base + end - self.gap_from > self.rules.limits.max_call_length:
+                self.settle()
+                self.content.text("", self.base + end)
         char = text[end : end + 1]
         if not char:
             return False
@@ -124,7 +127,9 @@ class Machine(Openings):
             if char == "]" and self.in_list:
                 return self._end_list()
             if self._ends_bold() if char == "*" else self._is_surplus(char):
-                return self.take_markup("**" if char == "*" else char)
+                self.take_markup("**" if char == "*" else char)
+                self.line_from = self.base + self.pos
+                return True
         match = grammar.others[char](text, end) if char in grammar.others else None
         if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
             match = grammar.name(text, end)

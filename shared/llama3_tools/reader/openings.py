@@ -18,7 +18,7 @@ from llama3_tools.values import RejectionReason
 
 __all__ = ["KEPT_MARKUP", "TAKE", "Openings"]
 
-_LETS_CALL_STAND = re.compile(r"(?:[\[\]`~*]|[|\uff5c]>|>>>|functools)\s*\Z").search
+_LETS_CALL_STAND = re.compile(r"(?:[\[\]`~]|[|\uff5c]>|>>>|functools)\s*\Z").search
 _XML = re.compile(r"\s*<[A-Za-z]").match
 KEPT_MARKUP = 1024
 """How much of the markup before a candidate anyone looks at."""
@@ -127,7 +127,7 @@ class Openings(Candidates):
             if not self.content.is_after_call and self.is_argument(match.start()):
                 return self.text_follows()
             self.in_list = True
-        is_known = self.tool_of(name) or self.in_list or (self.is_for_calls() and not self.is_code_due())
+        is_known = self.tool_of(name) or self.in_list or self._is_tried_as_call()
         if not is_known or not self._may_stand():
             return self.text_follows()
         return self.begin_call(match.start(), match.end() - 1, name)
@@ -135,7 +135,8 @@ class Openings(Candidates):
     def take_head(self, match: re.Match[str]) -> bool:
         """Take the name of a declared tool, after which the object of its arguments stands."""
         name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(":.-/")
-        is_known = name in (self.rules.names or ()) or (self.rules.names is not None and self.is_for_calls())
+        names = self.rules.names
+        is_known = names is not None and (name in names or self._is_tried_as_call())
         if not is_known or not self._may_stand() or is_off("heads"):
             return self.text_follows()
         if not self.markup:
@@ -146,6 +147,10 @@ class Openings(Candidates):
         self.pos = match.end()
         head = Head(name, "name", self.base + match.start(), ("the name stands before the arguments",))
         return self.begin_object(self.pos, head)
+
+    def _is_tried_as_call(self) -> bool:
+        """Return whether whatever is named here is meant as a call, declared or not."""
+        return self.is_for_calls() and not self.is_code_due()
 
     def take_name(self, match: re.Match[str]) -> bool:
         """Wait for the rest of a name, if a declared one begins so."""
@@ -212,7 +217,7 @@ class Openings(Candidates):
         before = self.text[max(self.pos - _LOOK_BEHIND, 0) : self.pos]
         line = before[before.rfind("\n") + 1 :]
         begins_line = len(line) < len(before) or self.base + self.pos == len(before)
-        return begins_line and len(line) <= _MOST_INDENT and not line.strip(" ")
+        return begins_line and len(line.strip("*")) <= _MOST_INDENT and not line.strip(" *")
 
     def _stands_alone(self, at: int) -> bool:
         """Return whether nothing but markup, or the marker of a list, stands on the line before an index."""
@@ -226,7 +231,7 @@ class Openings(Candidates):
         self.quoted = None if self.content.is_after_call else self.why_quoted(at)
         if self.rules.reads_code:
             before = self.text[max(at - _LOOK_BEHIND, 0) : at].rstrip(" \t")
-            self.may_be_code = before[-1:] in _SENTENCE_ENDS
+            self.may_be_code = self.content.is_after_call or before[-1:] in _SENTENCE_ENDS
 
 
 TAKE: dict[str, Callable[[Openings, re.Match[str]], bool]] = {

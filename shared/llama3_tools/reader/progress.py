@@ -12,10 +12,10 @@ from llama3_tools.values import CallProgress, Event
 
 __all__ = ["Progress"]
 
-_KEY_OF_NAME = r'"(?:name|tool_name|function_name|function|tool|action)"'
+_KEY_OF_NAME = r"[\"'](?:name|tool_name|function_name|function|tool|action)[\"']"
 _NAME_FIRST = re.compile(
     rf'\s*(?:\[\s*)?\{{\s*(?:"(?:tool_calls?|function|type|id)"\s*:\s*(?:"[^"]*"\s*,|\[?\s*\{{)\s*)*'
-    rf'{_KEY_OF_NAME}\s*:\s*"([^"\\]{{1,{LONGEST_NAME}}})"'
+    rf"{_KEY_OF_NAME}\s*:\s*[\"']([^\"'\\]{{1,{LONGEST_NAME}}})[\"']"
 ).match
 
 

@@ -193,6 +193,11 @@ class Rules:
             repaired_from,
         )
 
+    def arguments_of(self, written: WrittenCall) -> dict[str, Any]:
+        """Return the arguments that a call has once it is made."""
+        coercer = None if self._coercers is None else self._coercer(written.name)
+        return coercer.coerce(written.arguments).arguments if coercer else written.arguments
+
     def _coercer(self, name: str) -> Coercer | None:
         """Return what makes the arguments of a tool fit, read when the tool is called first."""
         coercers = self._coercers

@@ -136,6 +136,8 @@ class Turn:
     in_list: bool = False
     """Whether a list of pythonic calls is open."""
 
+    gap_from: int = 0
+    """The offset after the last text or call: what stands from there is held."""
     line_from: int = 0
     """The offset after the last call or quotation: there the line begins anew."""
     data_end: int = -1
@@ -171,6 +173,7 @@ class Turn:
         text, pos = self.text, self.pos
         piece = text[pos:end]
         self.pos = end
+        self.gap_from = self.base + end
         if self.region is not None and self.region.is_split:
             self.content.thought(piece, self.base + end)
             return
