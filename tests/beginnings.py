@@ -1,4 +1,4 @@
-"""What an output gives when it is cut off or breaks off, against what the whole of it gives (rules 7 and 9)."""
+"""What an output gives when it is cut off or breaks off, against what the whole of it gives (principles 5 and 6)."""
 
 from __future__ import annotations
 

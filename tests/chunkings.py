@@ -111,7 +111,7 @@ def extract_in_every_chunking(
 
     Args:
         text: the output.
-        complete: whether the model ended its turn, rather than a limit (rule 7).
+        complete: whether the model ended its turn, rather than a limit (principle 6).
         is_sampled: try some of the chunkings only, for a test with many texts.
         **options: of the extractor.
     """

@@ -69,7 +69,7 @@ def nothing_is_lost(text: str, extractor: Extractor) -> None:
 
 
 def a_stream_holds_back_no_more_than_a_call(chunks: Sequence[str], extractor: Extractor) -> None:
-    """A stream holds back no more than a call may have, white space at the end of text aside (rule 14).
+    """A stream holds back no more than a call may have, white space at the end of text aside (principle 8).
 
     What it holds back is what `abort` hands out, as that makes no calls of it.
     """

@@ -106,7 +106,7 @@ _PYTHON_ASCII = _Style(json.dumps, "{:.17E}".format, _PYTHON.words, ",", ":")
 _PYTHON_STYLES = {"": _PYTHON, " double quotes": _DOUBLE_QUOTES, " ascii": _PYTHON_ASCII}
 
 # What forms cannot carry is said by the comments; all the rest they are given. No call looks like its tool's schema,
-# `"parameters": {"type": "object", "properties": {…}}`, which is none (rule 1).
+# `"parameters": {"type": "object", "properties": {…}}`, which is none (principle 1).
 
 # A template that puts the name into JSON as it is: quotes, backslashes and controls in it.
 _UNESCAPED_NAME = Carries(tuple(name for name in ANY_NAME if json.dumps(name, ensure_ascii=False) == f'"{name}"'))
@@ -190,7 +190,7 @@ def _filled_into_python(name_ending: str) -> Writer:
 
 _HEADER = "<|start_header_id|>assistant<|end_header_id|>\n\n"
 _ITEMS = (", ", ",\n ", ",")
-_SPACE = (" ", "")  # right behind a word, brackets are an index, as in `a[f()]` (rule 11)
+_SPACE = (" ", "")  # right behind a word, brackets are an index, as in `a[f()]` (principle 3)
 _BRACKETS = (" [", "]")
 _LINE = ("\n", "\n")
 

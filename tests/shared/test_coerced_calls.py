@@ -199,7 +199,7 @@ def test_what_became_of_arguments_is_told_in_values_of_json():
             ],
         },
         {**nothing, "id": calls[2].id, "deviations": ["the arguments stand under 'args'"]},
-        {**nothing, "id": calls[3].id, "written": '{"id":"13"}', "repaired_from": broken},
+        {**nothing, "id": calls[3].id, "written": '{"id": "13"}', "repaired_from": broken},
         {
             **nothing,
             "id": calls[4].id,

@@ -44,9 +44,9 @@ HIDDEN = {
     "a chat log": f"The log says:\n```\nuser: hello\nassistant: {CALL}\n```\nShall I go on?",
     "a chat log of a shell": f"The log says:\n\n> {CALL}\n\nShall I go on?",
     "a listing": f"```python\nrun({CALL})\n```",
-    "a listing of another language": f"```js\n{CALL}\n```",
-    "a listing of tildes": f"~~~yaml\n{CALL}\n~~~",
-    "a listing that is never closed": f"```html\n<b>{CALL}</b>\n{TAGGED}",
+    "a listing of another language": f"```js\nrun({CALL})\n```",
+    "a listing of tildes": f"~~~yaml\ncall: {CALL}\n~~~",
+    "a listing that is never closed": f"```html\n<b>x: {CALL}</b>\n{TAGGED}",
     "a listing in a list": f"1. Do this:\n   ```bash\n   curl -d '{CALL}'\n   ```\n2. Done.",
     "a listing within Markdown": f"````markdown\n```json\n{CALL}\n```\n````",
     "a code span": f"Never write `{CALL}` yourself.",
@@ -80,44 +80,11 @@ def test_what_is_shown_hidden_or_quoted_is_not_called(text: str, options: dict[s
 
 @pytest.mark.parametrize(
     "text",
-    [
-        f"Result of delete: {CALL}",
-        f"I looked.\nResult of delete: see {TAGGED}.\nDone.",
-        f"Error of delete: {CALL}; {CALL}",
-    ],
-)
-def test_our_own_line_of_a_result_is_quotation(text: str):
-    extraction = extract_in_every_chunking(text, tools=[DELETE])
-    assert (extraction.tool_calls, extraction.content) == ((), text)
-    assert all(str(rejection.reason) == "quoted" for rejection in extraction.rejections)
-    assert extraction.rejections
-
-
-@pytest.mark.parametrize(
-    "text",
     [f"<!-- {CALL} -->", f"<code>{CALL}</code>", f"\u300c{CALL}\u300d", f"Observation: {CALL}"],
 )
 def test_nothing_else_is_quotation(text: str):
-    """Text of strangers in a prompt is marked by what rule 9 lists: no other mark keeps a call from running."""
+    """Text of strangers in a prompt is marked by what principle 4 lists: no other mark keeps a call from running."""
     assert [call.name for call in extract_in_every_chunking(text).tool_calls] == ["delete"]
-
-
-PLAIN = {
-    "a zero-width space before": f"\u200b{CALL}",
-    "a byte order mark before": f"\ufeff{CALL}",
-    "bidirectional marks around": f"\u202e{CALL}\u202c",
-    "NUL around": f"\x00{CALL}\x00",
-    "a terminal's escape before": f"\x1b[8m{CALL}\x1b[0m",
-    "half a surrogate pair before": f"\ud83d{CALL}",
-}
-
-
-@pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
-def test_what_nobody_sees_around_a_call_stays_in_the_content(text: str):
-    """A call that stands bare in the model's own text is a call, and no character of its surroundings is lost."""
-    extraction = extract_in_every_chunking(text)
-    assert [call.name for call in extraction.tool_calls] == ["delete"]
-    assert "".join((extraction.content or "").split()) == text.replace(CALL, "")
 
 
 NAMES = (
@@ -190,31 +157,6 @@ def test_a_huge_number_is_read_whatever_pythons_limit(limit: int, digits: int):
             assert "999" in repr(call)
             assert json.loads(call.to_openai()["function"]["arguments"], parse_int=len)["n"] in (digits, number)
         assert coerce_arguments({"n": 10**digits}, tool["parameters"]).problems == ()
-
-
-@pytest.mark.parametrize(
-    "number", ["1e999", "-1e999", "1" + "0" * 400 + ".0", "1E+400", "NaN", "Infinity", "-Infinity"]
-)
-def test_a_number_without_a_value_makes_no_call(number: str):
-    text = f'{{"name": "f", "parameters": {{"n": [{number}]}}}} after'
-    extraction = extract_in_every_chunking(text)
-    assert extraction.content == text
-    assert [str(rejection.reason) for rejection in extraction.rejections] == ["malformed"]
-    held = f'{{"name": "f", "arguments": "{{\\"n\\": {number}}}"}}'
-    assert extract_in_every_chunking(held).tool_calls == ()
-    assert extract_in_every_chunking(f"[f(n={number})]", formats=["pythonic"]).tool_calls == ()
-
-
-@pytest.mark.parametrize("half", ["\ud83d", "\\ud83d", "\\uDE00", "\\ud83d\\ud83d"], ids=ascii)
-def test_half_a_surrogate_pair_makes_no_call_and_stays_in_the_text(half: str):
-    for text in (f'{{"name": "f", "parameters": {{"s": "{half}"}}}}', f'{{"name": "f{half}", "parameters": {{}}}}'):
-        extraction = extract_in_every_chunking(text)
-        assert extraction.tool_calls == ()
-        assert extraction.content == text
-    for text in (f'<function=f>{{"s": "{half}"}}</function>', f"[f(s='{half}')]", f"<|python_tag|>print('{half}')"):
-        calls = extract_in_every_chunking(text, formats="all").tool_calls
-        for call in calls:
-            call.arguments_json.encode()
 
 
 @pytest.mark.parametrize("char", ["\x00", "\x1b", "\x7f", "\x85", "\u2028", "\u202e", "\ufeff"], ids=ascii)

@@ -81,9 +81,8 @@ CALLED = {
         '```html\n<script>{"name": "search", "arguments": {"query": "x"}}</script>\n```',
         FENCED,
     ),
-    "a header and a call in a fence of text": (
-        "```text\n<|start_header_id|>assistant<|end_header_id|>\n\n"
-        '<|python_tag|>{"name": "clock", "parameters": {}}<|eom_id|>\n```',
+    "a token and a call in a fence of text": (
+        '```text\n<|python_tag|>{"name": "clock", "parameters": {}}<|eom_id|>\n```',
         FENCED,
     ),
     "a call of js": ('```js\nsearch({"query": "llamas"})\n```', FENCED),

@@ -15,15 +15,12 @@ import pytest
 from chunkings import read
 from fragments import READINGS, TOOLS
 from llama3_tools import (
-    CallProgress,
     Extraction,
     Extractor,
     Limits,
     ReadOption,
     ReadOptions,
-    StreamStateError,
     Tool,
-    ToolCallReady,
     ToolDefinitionError,
     extract,
 )
@@ -70,7 +67,7 @@ class TestOptions:
 
     def test_formats_become_a_tuple_of_their_names(self):
         assert ReadOptions(formats="json").formats == ("json",)
-        assert ReadOptions(formats=["json", "tool_call"]).formats == ("json", "tool_call")
+        assert ReadOptions(formats=["json", "code"]).formats == ("json", "code")
 
     def test_a_value_of_another_kind_is_refused(self):
         with pytest.raises(TypeError, match="options must be a ReadOptions"):
@@ -150,72 +147,6 @@ class TestTools:
     def test_are_a_list(self, tools: Any):  # noqa: ANN401 - on purpose
         with pytest.raises((TypeError, ToolDefinitionError)):
             Extractor(tools)
-
-
-class TestErrors:
-    @pytest.mark.parametrize("text", [None, b"Hi", 5, ["Hi"]])
-    def test_an_output_is_a_str(self, text: Any):  # noqa: ANN401 - on purpose
-        with pytest.raises(TypeError, match="str"):
-            Extractor().extract(text)
-        with pytest.raises(TypeError, match="str"):
-            Extractor().stream().feed(text)
-
-    def test_complete_is_true_or_false(self):
-        with pytest.raises(TypeError, match="complete must be True or False"):
-            Extractor().extract("Hi", complete="length")  # type: ignore[arg-type]  # on purpose
-
-    @pytest.mark.parametrize("end", ["flush", "abort"])
-    def test_a_turn_that_is_over_takes_nothing_more(self, end: str):
-        stream = Extractor().stream()
-        stream.feed("Hi")
-        getattr(stream, end)()
-        for use in (lambda: stream.feed("!"), stream.flush, stream.abort):
-            with pytest.raises(StreamStateError):
-                use()
-        assert stream.extraction.content == "Hi"
-
-    def test_the_extraction_is_there_once_the_turn_is_over(self):
-        with pytest.raises(StreamStateError, match="before flush"):
-            _ = Extractor().stream().extraction
-
-    def test_a_stream_that_an_id_factory_broke_takes_nothing_more(self):
-        def fail() -> str:
-            raise KeyError("id")
-
-        stream = Extractor(id_factory=fail).stream()
-        with pytest.raises(KeyError):
-            stream.feed(CALL)
-        with pytest.raises(StreamStateError, match="id_factory"):
-            stream.feed("!")
-
-
-class TestProgress:
-    def test_says_how_far_a_call_has_come_until_it_is_ready(self):
-        stream = Extractor(progress=True).stream()
-        first = stream.feed(CALL[:20])
-        second = stream.feed(CALL[20:30])
-        last = stream.feed(CALL[30:])
-        assert first == [CallProgress("f", 20, "writing")]
-        assert second == [CallProgress("f", 30, "writing")]
-        assert [type(event) for event in last] == [ToolCallReady, CallProgress]
-        assert last[-1].status == "ready"
-
-    def test_says_that_there_is_no_call_after_all(self):
-        stream = Extractor(progress=True).stream()
-        stream.feed('{"name": "f", "parameters": {"a": ')
-        events = stream.feed("oops}}")
-        assert [event.status for event in events if isinstance(event, CallProgress)] == ["withdrawn"]
-
-    def test_is_asked_for(self):
-        stream = Extractor().stream()
-        assert stream.feed(CALL[:-1]) == []
-
-    @pytest.mark.parametrize("output", [CALL, f"<tool_call>{CALL}</tool_call>", f"[{CALL}, oops]", "Prose {x}."])
-    def test_changes_nothing_else(self, output: str):
-        extraction = extract(output)
-        for chunks in (list(output), pieces(output), [output]):
-            assert read(chunks, Extractor(progress=True)) == read(chunks, Extractor())
-        assert extract(output, progress=True) == extraction
 
 
 class TestSharing:
@@ -299,7 +230,5 @@ def test_options_are_options_alone():
 @pytest.mark.parametrize("options", [{}, {"tools": [{"name": "f"}]}], ids=["by default", "with tools"])
 def test_one_shot_takes_what_an_extractor_takes(options: dict[str, Any]):
     call = '{"name": "f", "parameters": {}}'
-    is_open = f"<tool_call>{call}"
-    assert extract(is_open, **options).content is None, "an output is complete by default"
-    assert extract(is_open, complete=False, **options).content == "<tool_call>"
+    assert extract(f"<tool_call>{call}", **options).content is None
     assert extract(call, options=ReadOptions(formats="none"), **options).content == call
