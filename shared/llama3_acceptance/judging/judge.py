@@ -176,7 +176,7 @@ class _Judging:
             verdict = Verdict.NO_RESPONSE if is_allowed else Verdict.MISSING_CALL
             expected = "" if is_allowed else f"; expected {_named(self.case)}"
             return [Difference(verdict, f"neither text nor a call{self._why_empty()}{expected}")]
-        not_in_words = why_not_in_words(words, self.suite.tools, written=self.suite.without_thoughts(self.answer.text))
+        not_in_words = why_not_in_words(words, self.suite.tools)
         if not_in_words is not None:
             verdict = Verdict.TRUNCATED if not_in_words.is_cut_off else Verdict.MALFORMED
             return [Difference(verdict, f"no answer in words: {not_in_words.detail}")]

@@ -1,4 +1,4 @@
-"""Answers that a limit ended: an open wrapper does not count as closed (rule 7), in every way to read them."""
+"""Answers that a limit ended: code in them is not called (principle 6), in every way to read them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from endpoints.script import Turn, cut_at
-from integrations.langchain.agents import chat_openai, get_weather, serving
+from integrations.langchain.agents import chat_openai, serving
 from integrations.langchain.scripted import ScriptedChatModel, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
 
-OPEN = '<function=get_weather>{"city": "Paris"}'
+CODE = "<|python_tag|>print(1)"
+TOOL = {"type": "function", "function": {"name": "code_interpreter", "parameters": {"type": "object"}}}
 
 ENDS = pytest.mark.parametrize(
     ("reason", "is_called"), [("length", False), ("content_filter", False), ("stop", True), ("eos", True)]
@@ -24,22 +25,22 @@ ENDS = pytest.mark.parametrize(
 def check(message: AIMessage, *, is_called: bool) -> None:
     called = [call["name"] for call in message.tool_calls]
     broken = [call["name"] for call in message.invalid_tool_calls]
-    assert (called, broken) == ((["get_weather"], []) if is_called else ([], ["get_weather"]))
-    assert message.text == ("" if is_called else OPEN)
+    assert (called, broken) == ((["code_interpreter"], []) if is_called else ([], ["code_interpreter"]))
+    assert message.text == ("" if is_called else "print(1)")
 
 
 def parsed(llm: Any) -> Any:  # noqa: ANN401 (a chain)
-    return llm | Llama3JsonToolOutputParser()
+    return llm | Llama3JsonToolOutputParser(tools=[TOOL])
 
 
 def wrapped(llm: Any) -> Any:  # noqa: ANN401 (the same)
-    return Llama3ToolModel(llm, max_retries=0).bind_tools([get_weather])
+    return Llama3ToolModel(llm, max_retries=0).bind_tools([TOOL])
 
 
 @ENDS
 @pytest.mark.parametrize("made", [parsed, wrapped])
 async def test_over_a_server(made: Callable[[Any], Any], reason: str, is_called: bool):
-    turn = Turn(pieces=cut_at(OPEN, 4, 30), finish_reason=reason)
+    turn = Turn(pieces=cut_at(CODE, 4, 18), finish_reason=reason)
     with serving(turn, turn, turn, turn) as server:
         chain = made(chat_openai(server))
         check(chain.invoke("Hi"), is_called=is_called)
@@ -50,9 +51,9 @@ async def test_over_a_server(made: Callable[[Any], Any], reason: str, is_called:
 
 @ENDS
 @pytest.mark.parametrize("key", ["finish_reason", "done_reason"])
-@pytest.mark.parametrize("content", [OPEN, [{"type": "text", "text": OPEN}]], ids=["text", "blocks"])
+@pytest.mark.parametrize("content", [CODE, [{"type": "text", "text": CODE}]], ids=["text", "blocks"])
 def test_of_messages(content: Any, key: str, reason: str, is_called: bool):  # noqa: ANN401 (either kind)
-    parser = Llama3JsonToolOutputParser()
+    parser = Llama3JsonToolOutputParser(tools=[TOOL])
     check(parser.invoke(AIMessage(content, response_metadata={key: reason})), is_called=is_called)
     chunks = [AIMessageChunk(content), AIMessageChunk("", response_metadata={key: reason})]
     check(summed(parser.transform(iter(chunks))), is_called=is_called)
@@ -64,11 +65,11 @@ class Telling(ScriptedChatModel):
     reason: str
 
     def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
-        generation = ChatGeneration(message=AIMessage(OPEN), generation_info={"finish_reason": self.reason})
+        generation = ChatGeneration(message=AIMessage(CODE), generation_info={"finish_reason": self.reason})
         return ChatResult(generations=[generation])
 
     def _stream(self, *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
-        yield ChatGenerationChunk(message=AIMessageChunk(OPEN), generation_info={"finish_reason": self.reason})
+        yield ChatGenerationChunk(message=AIMessageChunk(CODE), generation_info={"finish_reason": self.reason})
         yield ChatGenerationChunk(message=AIMessageChunk(""))
 
 

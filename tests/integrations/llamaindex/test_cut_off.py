@@ -1,4 +1,4 @@
-"""Answers that a limit ended: an open wrapper does not count as closed (rule 7), in every way to read them."""
+"""Answers that a limit ended: code in them is not called (principle 6), in every way to read them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.tools import FunctionTool
 
 from endpoints.script import Turn, cut_at
-from integrations.llamaindex.endpoint import TOOLS, endpoint
+from integrations.llamaindex.endpoint import endpoint
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM, MalformedToolCallError
 
-OPEN = '<function=get_weather>{"city": "Paris"}'
+CODE = "<|python_tag|>print(1)"
+
+
+def code_interpreter(code: str) -> str:
+    """Run code."""
+    return code
+
+
+TOOLS = [FunctionTool.from_defaults(code_interpreter)]
 
 ENDS = pytest.mark.parametrize(
     ("reason", "is_called"), [("length", False), ("content_filter", False), ("stop", True), ("eos", True)]
@@ -22,8 +31,8 @@ ENDS = pytest.mark.parametrize(
 
 def check(response: ChatResponse, *, is_called: bool) -> None:
     blocks = response.message.blocks
-    assert [block.tool_name for block in blocks if isinstance(block, ToolCallBlock)] == ["get_weather"] * is_called
-    assert (response.message.content or "") == ("" if is_called else OPEN)
+    assert [block.tool_name for block in blocks if isinstance(block, ToolCallBlock)] == ["code_interpreter"] * is_called
+    assert (response.message.content or "") == ("" if is_called else "print(1)")
 
 
 def last(responses: Iterable[ChatResponse]) -> ChatResponse:
@@ -32,7 +41,7 @@ def last(responses: Iterable[ChatResponse]) -> ChatResponse:
 
 @ENDS
 async def test_of_the_llm_over_a_server(reason: str, is_called: bool):
-    turn = Turn(pieces=cut_at(OPEN, 4, 30), finish_reason=reason)
+    turn = Turn(pieces=cut_at(CODE, 4, 18), finish_reason=reason)
     with endpoint(turn, turn, turn, turn) as served:
         llm = Llama3ToolLLM(served.llm(), max_retries=0)
         check(llm.chat_with_tools(TOOLS, user_msg="Hi"), is_called=is_called)
@@ -43,8 +52,8 @@ async def test_of_the_llm_over_a_server(reason: str, is_called: bool):
 
 
 def test_the_model_is_asked_once_more_for_a_call_that_was_cut_off():
-    turn = Turn(pieces=(OPEN,), finish_reason="length")
-    with endpoint(turn, f"{OPEN}</function>") as served:
+    turn = Turn(pieces=(CODE,), finish_reason="length")
+    with endpoint(turn, f"{CODE}<|eom_id|>") as served:
         llm = Llama3ToolLLM(served.llm())
         response = llm.chat_with_tools(TOOLS, user_msg="Hi")
         assert [block.tool_name for block in response.message.blocks if isinstance(block, ToolCallBlock)]
@@ -62,14 +71,14 @@ def test_of_responses(is_ollama: bool, is_completion: bool, reason: str, is_call
             return CompletionResponse(text=text, delta=delta, raw=raw)
         return ChatResponse(message=ChatMessage(role="assistant", content=text), delta=delta, raw=raw)
 
-    parser = Llama3JsonToolOutputParser()
-    check(parser.promote(response(OPEN, raw)), is_called=is_called)
-    pieces = [response(OPEN, delta=OPEN), response(OPEN, raw, ""), response(OPEN, {"choices": []}, "")]
+    parser = Llama3JsonToolOutputParser(tools=TOOLS)
+    check(parser.promote(response(CODE, raw)), is_called=is_called)
+    pieces = [response(CODE, delta=CODE), response(CODE, raw, ""), response(CODE, {"choices": []}, "")]
     check(last(parser.stream(pieces)), is_called=is_called)
 
 
 def test_it_is_an_error_where_that_is_asked_for():
     raw = {"choices": [{"finish_reason": "length"}]}
-    parser = Llama3JsonToolOutputParser(on_invalid="raise")
+    parser = Llama3JsonToolOutputParser(tools=TOOLS, on_invalid="raise")
     with pytest.raises(MalformedToolCallError, match="truncated"):
-        parser.promote(ChatResponse(message=ChatMessage(role="assistant", content=OPEN), raw=raw))
+        parser.promote(ChatResponse(message=ChatMessage(role="assistant", content=CODE), raw=raw))

@@ -12,13 +12,11 @@ from langchain_core.messages import AIMessage
 from llama_index.core.llms import ChatMessage, ChatResponse
 
 from llama3_acceptance import (
-    Answer,
     ArgumentRule,
     Case,
     ExpectedCall,
     Judgements,
     Policies,
-    Reading,
     Suite,
     Verdict,
     judge,
@@ -280,7 +278,7 @@ REASONS = [
         GREETING,
         "[calculate(17*23)]",
         Verdict.MALFORMED,
-        ("a call that cannot be read (expected ',' or the closing bracket at offset 13, found '*'): calculate(17"),
+        ("a call that cannot be read (expected ',' or ')', found '*'): calculate(17*23)"),
     ),
     (
         TURN_ON,
@@ -332,60 +330,28 @@ NO_WORDS = [
     ('{"expression": "12*12"}', "the arguments of calculate, without its name"),
     ('Sure: {"expression": "12*12"}', "the arguments of calculate, without its name"),
     ("{}", "{}"),
-    ("[]", "[]"),
     ("[1, 2]", "[1, 2]"),
     ("null", "null"),
-    ("None", "None"),
     ("calculate", "the name of a tool: calculate"),
-    ("**calculate**", "the name of a tool: **calculate**"),
-    ("[calculate]", "the name of a tool: [calculate]"),
     ('- "calculate";', 'the name of a tool: - "calculate";'),
-    ("Function call: calculate(17*23)", "the name of a tool, and arguments: Function call: calculate(17*23)"),
-    (f"Here is the call: `{SUM}`", "a call in quotation: `{"),
-    (f"Here is the call:\n```js\n{SUM}\n```\n", "a call in quotation: ```js"),
     ("```json\n[1, 2]\n```", "```json"),
     ("<|eom_id|>{}", "{}"),
-    ('calculate {"expression": "12*12"}', "the name of a tool, and arguments: calculate {"),
-    ('Sure! **calculate**\n{"expression": "12*12"}', "the name of a tool, and arguments"),
-    ("calculate(17*23)", "the name of a tool, and arguments: calculate(17*23)"),
-    ("calculate {17*23}", "the name of a tool, and arguments: calculate {17*23}"),
-    ("Sure:\ncalculate[17*23]", "the name of a tool, and arguments: calculate[17*23]"),
-    ("Let me see.\n- calculate(17*23)", "the name of a tool, and arguments: - calculate(17*23)"),
     ("Action: calculate\nAction Input: 12*12", "a step of an agent: Action: calculate"),
-    ("I should add.\n**Action:** search[12]", "a step of an agent: **Action:** search[12]"),
-    ("Action: sum", "a step of an agent: Action: sum"),
-    ('Action: {"a": 1}', "a step of an agent"),
-    ("Action Input: 12*12", "a step of an agent: Action Input: 12*12"),
-    ('{"name": calculate, "parameters": {"expression": "2+2"}}', "an object that names a tool"),
-    ('{name: "calculate", parameters: {expression: "2+2"}}', "an object that names a tool"),
-    ('The {"tool": "calculate", "expression": 2+2}', "an object that names a tool"),
-    ("```\n['name': 'calculate']\n```", "an object that names a tool"),
-    ("```js\nf({name: 'calculate', parameters: {}})\n```", "an object that names a tool"),
-    ("```js\n{'name': 'calculate', 'parameters': {}}\n```", "a call in quotation: ```js"),
-    ('> {"name": "clock", "parameters": {}}', "a call in quotation: > {"),
-    ('"name": "calculate", "parameters": {"expression": "2+2"}}', "the keys of a call"),
     ("Action: none\nAction Input: none", "a step of an agent: Action Input: none"),
-    ("Tool: calculate", "a step of an agent: Tool: calculate"),
     ("**Function:** calculate\nArguments: 12*12", "a step of an agent: **Function:** calculate"),
-    ("<calculate>12*12</calculate>", "a tag around calls, without one: <calculate>12*12</calculate>"),
-    ('Sure.\n<calculate expression="12*12"/>', "a tag around calls, without one: <calculate"),
-    ('<invoke name="calculate">12*12</invoke>', "a tag around calls, without one: <invoke name="),
+    ("<calculate>12*12</calculate>", "a tag of calls, without one: <calculate>"),
+    ('Sure.\n<calculate expression="12*12"/>', "a tag of calls, without one: <calculate"),
+    ('<invoke name="calculate">12*12</invoke>', "a tag of calls, without one: <invoke name="),
     ("\N{REPLACEMENT CHARACTER}", "\N{REPLACEMENT CHARACTER}"),
-    ("<tool_call>", "a tag around calls, without one: <tool_call>"),
-    ("<tool_call>calculate</tool_call>", "a tag around calls, without one"),
-    ("```\n<tool_call>calculate</tool_call>\n```", "a tag around calls, without one"),
-    ("Sure. <tool_call>", "a tag around calls, without one: <tool_call>"),
-    ("Sure.\n[TOOL_CALLS]", "a tag around calls, without one: [TOOL_CALLS]"),
-    ("<function=calculate>", "a tag around calls, without one: <function=calculate>"),
-    ("<think>2+2</think>\n<function=calc", "a tag around calls, without one: <function=calc"),
-    ("<tool_response>391</tool_response>", "<tool_response>391</tool_response>"),
+    ("Sure. <tool_call>", "a tag of calls, without one: <tool_call>"),
+    ("Sure.\n[TOOL_CALLS]", "a tag of calls, without one: [TOOL_CALLS]"),
+    ("<think>2+2</think>\n<function=calc", "a tag of calls, without one: <function=calc"),
     ('<tool_response name="calculate">\n391', '<tool_response name="calculate">'),
-    ("<|python_tag|>print(17*23)", "code after <|python_tag|>: <|python_tag|>print(17*23)"),
 ]
 
 
 @pytest.mark.parametrize(("text", "detail"), NO_WORDS)
-@pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [CALCULATE, GREETING], ids=lambda case: case.id)
 def test_an_answer_in_words_has_words_and_no_attempt_at_a_call(case: Case, text: str, detail: str):
     parsed = judged(case, text).parsed
     assert parsed.verdict is Verdict.MALFORMED
@@ -446,15 +412,15 @@ def test_without_declared_tools_an_answer_in_words_has_words_too():
     assert verdicts == [Verdict.MALFORMED, Verdict.MALFORMED, Verdict.PASSED, Verdict.PASSED]
 
 
-OPEN = "<function=clock>{}"
-CLOCK = Case("time", "What time is it?", ((ExpectedCall("clock"),),))
+CODE = "<|python_tag|>print(1)"
+PRINTED = Case("code", "Print 1.", ((ExpectedCall("code_interpreter", mode="partial"),),))
 ENDED = {
-    "chat completion": lambda reason: {"choices": [{"message": {"content": OPEN}, "finish_reason": reason}]},
-    "Ollama": lambda reason: {"message": {"content": OPEN}, "done_reason": reason},
-    "LangChain": lambda reason: AIMessage(OPEN, response_metadata={"finish_reason": reason}),
-    "LangChain, Ollama": lambda reason: AIMessage(OPEN, response_metadata={"done_reason": reason}),
+    "chat completion": lambda reason: {"choices": [{"message": {"content": CODE}, "finish_reason": reason}]},
+    "Ollama": lambda reason: {"message": {"content": CODE}, "done_reason": reason},
+    "LangChain": lambda reason: AIMessage(CODE, response_metadata={"finish_reason": reason}),
+    "LangChain, Ollama": lambda reason: AIMessage(CODE, response_metadata={"done_reason": reason}),
     "LlamaIndex": lambda reason: ChatResponse(
-        message=ChatMessage(role="assistant", content=OPEN), raw={"choices": [{"finish_reason": reason}]}
+        message=ChatMessage(role="assistant", content=CODE), raw={"choices": [{"finish_reason": reason}]}
     ),
 }
 
@@ -471,13 +437,8 @@ ENDED = {
     ],
 )
 def test_what_a_limit_ended_is_no_call(response: Callable[[str | None], object], reason: str, expected: Verdict):
-    assert verdict(CLOCK, response(reason)) is expected
-
-
-def test_nor_is_it_one_in_a_form_that_is_not_read():
-    suite = Suite("Home", TOOLS, (CLOCK,), reading=Reading("json"))
-    verdicts = [judge(CLOCK, Answer(OPEN, finish_reason=reason), suite).parsed.verdict for reason in ("stop", "length")]
-    assert verdicts == [Verdict.MALFORMED, Verdict.TRUNCATED]
+    suite = Suite("Code", (Tool("code_interpreter"),), (PRINTED,))
+    assert judge(PRINTED, response(reason), suite).parsed.verdict is expected
 
 
 def test_an_envelope_without_a_call_is_an_answer_in_words():

@@ -148,7 +148,6 @@ def test_coercion_keeps_the_remark():
 
 FORMS = {
     "json": CLOCK,
-    "tool_call": f"<tool_call>{CLOCK}</tool_call>",
     "function": "<function=clock>{}</function>",
     "pythonic": "[clock()]",
 }
@@ -158,7 +157,7 @@ FORMS = {
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 def test_only_the_forms_that_are_asked_for_are_read(form: Any, text: str):  # noqa: ANN401 - a literal
     read = Extractor(tools=TOOLS, formats=form).extract(text).tools_called
-    assert read == (text == FORMS[form] or (form, text) == ("json", FORMS["tool_call"]))
+    assert read == (text == FORMS[form])
     for written in (text, f"Sure. {text}"):
         judgement = judged(TIME, written, Reading(form))
         assert judgement.verdict is (Verdict.PASSED if read else Verdict.MALFORMED)
@@ -166,7 +165,7 @@ def test_only_the_forms_that_are_asked_for_are_read(form: Any, text: str):  # no
     assert judged(TIME, text, Reading("all")).passed
 
 
-@pytest.mark.parametrize("formats", ["tool_call", "none"])
+@pytest.mark.parametrize("formats", ["function", "none"])
 def test_a_call_in_a_form_that_is_not_read_is_no_answer_in_words(formats: Any):  # noqa: ANN401 - a literal
     written = '{"name": "calculate", "parameters": {"expression": "2+2"}}'
     unread = judged(SUM, f"Well: {written}", Reading(formats))
@@ -188,7 +187,7 @@ def test_beside_a_call_that_is_read_it_is_remarked():
 
 def test_the_tags_around_a_call_are_no_broken_one():
     two = replace(TIME, alternatives=((ExpectedCall("clock"),) * 2,))
-    assert judged(two, FORMS["tool_call"], Reading("json")).verdict is Verdict.MISSING_CALL
+    assert judged(two, f"<tool_call>{CLOCK}</tool_call>", Reading("json")).verdict is Verdict.MISSING_CALL
 
 
 def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
@@ -243,14 +242,14 @@ def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
             GREETING,
             f"Hm.</think>{PYTHON}",
             Verdict.MALFORMED,
-            f"no answer in words: code after <|python_tag|>: {PYTHON}",
+            "a call that cannot be read (expected ',' or ')', found '*'): print(17*23)",
             id="code after thoughts",
         ),
         pytest.param(
             TIME,
             f"Hm.</think>{CLOCK}{BROKEN}",
             Verdict.PASSED,
-            f"beside it, a call that cannot be read ({SINGLE_QUOTES}, at offset 47): {BROKEN}",
+            f"beside it, a call that cannot be read ({SINGLE_QUOTES}): {BROKEN}",
             id="a broken call beside a call",
         ),
     ],
