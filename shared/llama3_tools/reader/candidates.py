@@ -22,8 +22,6 @@ __all__ = ["Candidates"]
 
 _FAILURES = 16
 """How often an output may make the scanner in C stumble; after that, objects are read token by token."""
-_READ_AT_ONCE = 64
-"""How many characters of an open object are gathered before its tokens are read."""
 _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
 
 
@@ -105,9 +103,6 @@ class Candidates(Decisions):
             if pos + 1 == len(text) and not self.ended:
                 return False
             tokens = candidate.reader = JsonTokens()
-        is_long = len(text) - pos >= _READ_AT_ONCE or self._exceeds(candidate, len(text))
-        if not (is_long or self.ended or "}" in text[pos:]):
-            return False
         end = tokens.read(text, pos, self.base, ended=self.ended)
         if self._exceeds(candidate, end):
             return self._too_long(candidate)
@@ -287,9 +282,5 @@ class Candidates(Decisions):
         if self.is_aborted or not (is_closed or self.is_complete):
             refusal = Refusal(RejectionReason.TRUNCATED, "the output was cut off inside the code", CODE_INTERPRETER)
             return self.refuse(candidate, refusal, raw)
-        checked = self.rules.checked(written)
-        if isinstance(checked, Refusal):
-            return self.refuse(candidate, checked, raw)
-        self.markup = ""
-        start = candidate.begin + at - len(indent)
-        return self.call(checked, start, start + length, "code", (indent + raw)[at : at + length])
+        candidate.begin += at - len(indent)
+        return self.decide(candidate, self.rules.checked(written), (indent + raw)[at : at + length])

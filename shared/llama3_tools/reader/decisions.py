@@ -58,7 +58,7 @@ class Decisions(Turn):
             return self.refuse(candidate, BROKEN_OFF._replace(name=_name_of(found)), raw)
         start, end = candidate.begin, candidate.begin + len(raw)
         if not isinstance(found, WrittenCall):
-            return self._unpacked(found, start, end, mended)
+            return self._unpacked(found, start, raw, mended)
         if self.has_enough:
             return self.refuse(candidate, Refusal(*too_many(self.rules.limits), found.name), raw)
         return self.call(found, start, end, candidate.format, raw, mended)
@@ -79,9 +79,8 @@ class Decisions(Turn):
         raw = raw or self.text[start - self.base : end - self.base]
         try:
             call = self.rules.make(written, (start, end), format_, mended)
-        except BaseException:  # of `id_factory`: nothing is lost
-            self.text, self.base, self.pos = raw + self.text[self.pos :], start, 0
-            self.candidate, self.state = None, GAP
+        except BaseException:  # of `id_factory`
+            self._go_back(start, raw)
             raise
         is_sure = format_ != "pythonic"
         waits = not is_sure or ((self.opened or format_ == "function") and not self.ended)
@@ -92,22 +91,36 @@ class Decisions(Turn):
         self._after_call(end)
         return True
 
-    def _unpacked(self, found: Sequence[Placed | str], start: int, end: int, mended: str | None) -> bool:
+    def _unpacked(self, found: Sequence[Placed | str], start: int, raw: str, mended: str | None) -> bool:
         """Take an envelope: its calls and its message, in their order."""
-        content = self.content
+        content, end = self.content, start + len(raw)
         content.settle()
+        room = self.rules.limits.max_calls - len(content.calls)
+        placed = [part for part in found if isinstance(part, Placed)]
+        spans = [(start, end) if mended else (start + part.start, start + part.end) for part in placed]
+        try:
+            made = [
+                self.rules.make(part.written, span, "envelope", mended)
+                for part, span in zip(placed[:room], spans, strict=False)
+            ]
+        except BaseException:  # of `id_factory`
+            self._go_back(start, raw)
+            raise
+        for part, span in zip(placed[room:], spans[room:], strict=True):
+            self.rejections.add(*span, Refusal(*too_many(self.rules.limits), part.written.name))
         content.take_out()
-        for part in found:
-            if not isinstance(part, Placed):
-                content.message(part)
-            elif not self.has_enough:
-                span = (start, end) if mended else (start + part.start, start + part.end)
-                content.call(self.rules.make(part.written, span, "envelope", mended))
-            else:
-                refusal = Refusal(*too_many(self.rules.limits), part.written.name)
-                self.rejections.add(start + part.start, start + part.end, refusal)
+        for call in made:
+            content.call(call)
+        for message in found:
+            if not isinstance(message, Placed):
+                content.message(message)
         self._after_call(end)
         return True
+
+    def _go_back(self, start: int, raw: str) -> None:
+        """Let the window begin at a call that could not be made, so that nothing of it is lost."""
+        self.text, self.base, self.pos = raw + self.text[self.pos :], start, 0
+        self.candidate, self.state = None, GAP
 
     def _after_call(self, end: int) -> None:
         self.candidate, self.state = None, GAP
@@ -245,7 +258,9 @@ class Decisions(Turn):
         if last == ":":
             return _KEY_BEFORE(before) is not None
         if last == ",":
-            after_data = self.data_end >= self.base and self.text[self.data_end - self.base : at].strip() == ","
+            after_data = (
+                self.data_end >= self.base and self.text[self.data_end - self.base : at].strip(" \t\n\r[") == ","
+            )
             return after_data or _SCALARS_BEFORE(around) is not None
         return False
 

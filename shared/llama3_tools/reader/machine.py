@@ -151,7 +151,7 @@ class Machine(Openings):
                 self.opened = ""
             if opened is not None and (closed is None or run.start("open") > run.start("close")):
                 self.opened = opened
-            if opened is not None and self.broken and self.is_for_calls():
+            if self.broken and self.is_for_calls():
                 self.broken = ""
         content.gap(piece)
 

@@ -61,7 +61,7 @@ class Openings(Candidates):
             return self.decide(candidate, WrittenCall(name, {}, "{}"), text[at : self.pos])
         stands_alone = self._stands_alone(at)
         is_xml = inside == "<" and _XML(text, end) is not None
-        is_meant = name in declared or (self.rules.tools is None and is_correct and (stands_alone or is_xml))
+        is_meant = name in declared or (is_correct and (stands_alone or is_xml))
         is_named = is_meant and self.quoted is None
         if is_named:
             refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
