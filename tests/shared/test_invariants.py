@@ -47,7 +47,6 @@ TOLD = (
     CALL,
     '{"type": "function", "function": {"name": "g", "arguments": {}}}',
     '{"type": "function", "function": "g", "parameters": {}}',
-    '{"message": "m", "tool_call": {"name": "f", "arguments": {"q": 3}}}',
 )
 
 

@@ -127,8 +127,8 @@ ATTEMPTS = ("ChatML, broken by Python", "a dict of Python", "a comma missing", "
 
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_an_attempt_that_failed_is_told(name: str):
-    (attempt,) = Extractor(TOOLS).extract(OUTPUTS[name][0]).attempts
-    assert attempt.name in {"plan_route", "order", None}  # None: it broke before the name
+    attempts = Extractor(TOOLS).extract(OUTPUTS[name][0]).attempts
+    assert {attempt.name for attempt in attempts} & {"plan_route", "order"}
 
 
 @pytest.mark.parametrize("name", ["an answer", "a program", "a table", "a refusal", "a schema echoed"])

@@ -152,7 +152,6 @@ MALFORMED = {
     "a wrong bracket": "a=[1}",
     "a key that is no string": "a={1: 2}",
     "what Meta's models write for a dict": "{a=1}",
-    "a line break in a string": "a='x\ny'",
     "half a surrogate pair": r"a='\ud83d'",
     "an argument twice": "a=1, a=2",
     "an argument twice, once without a name": "1, a=2",
@@ -169,7 +168,7 @@ def test_anything_else_is_rejected_and_hides_nothing(arguments: str):
     extraction = read(f"{text} [g()]")
     assert (called(extraction), extraction.content, refused(extraction)) == ("g", text, "malformed f!")
     beside = read(f"[f({arguments}), g()]")
-    assert called(beside) == ("" if arguments in {"a=[1}", "a='x\ny'"} else "g")
+    assert called(beside) == ("" if arguments == "a=[1}" else "g")
     assert refused(beside).split(", ")[0] == "malformed f!"
 
 

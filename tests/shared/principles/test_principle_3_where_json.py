@@ -83,7 +83,7 @@ def test_but_not_as_a_part_of_something(text: str):
 
 def test_a_part_is_reported_with_its_tool():
     extraction = extract_in_every_chunking(f'{{"a": True, "b": {DELETE}}}', tools=TOOLS)
-    assert refused(extraction) == "malformed, not_a_call delete!"
+    assert refused(extraction) == "malformed, not_a_call delete"
 
 
 def test_after_what_broke_a_call_is_a_call_again():

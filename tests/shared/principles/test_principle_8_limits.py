@@ -65,7 +65,9 @@ def test_a_call_that_is_longer_is_text(call: str):
         extraction = extract_in_every_chunking(text, tools=TOOLS, limits=Limits(max_call_length=limit), is_sampled=True)
         assert len(extraction.tool_calls) == names
     assert (extraction.content, refused(extraction)[:8], extraction.rejections[0].span[0]) == (text, "too_long", 4)
-    assert called(extract_in_every_chunking(f"{text}\n{CLOCK}", limits=LIMIT, tools=[*TOOLS, tool("clock")])) == "clock"
+    if "(" not in call:  # what follows a pythonic call that broke may be a part of one of its strings
+        after = extract_in_every_chunking(f"{text}\n{CLOCK}", limits=LIMIT, tools=[*TOOLS, tool("clock")])
+        assert called(after) == "clock"
 
 
 TOO_LONG = {

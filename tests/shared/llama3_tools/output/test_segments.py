@@ -55,7 +55,7 @@ CASES = [
     (
         f"<think>{CALL}?</think> Ah: {CALL}",
         [
-            (TEXT, "<think>"),
+            (QUOTED, "<think>"),
             (REJECTED, CALL),
             (QUOTED, "?</think>"),
             (TEXT, " Ah:"),
@@ -82,7 +82,7 @@ CASES = [
     ),
     ("Ah.\n<|eom|>", [(TEXT, "Ah.\n"), (REMOVED, "<|eom|>")]),
     (f"<!-- {CALL} --> Ah.", [(REMOVED, "<!-- "), (CALLED, CALL), (REMOVED, " --> "), (TEXT, "Ah.")]),
-    ("<think>Hm.</think> Ah.", [(TEXT, "<think>"), (QUOTED, "Hm.</think>"), (TEXT, " Ah.")]),
+    ("<think>Hm.</think> Ah.", [(QUOTED, "<think>Hm.</think>"), (TEXT, " Ah.")]),
     ('["<|eot_id|>', [(TEXT, '["'), (REMOVED, "<|eot_id|>")]),
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["'), (REMOVED, "<|eot_id|>")]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
@@ -99,8 +99,7 @@ CASES = [
         [
             (CALLED, CALL),
             (REMOVED, " ; "),
-            (TEXT, "<think>"),
-            (QUOTED, "; "),
+            (QUOTED, "<think>; "),
             (REJECTED, CALL),
             (QUOTED, "</think>"),
         ],
