@@ -46,7 +46,7 @@ _TOKEN = re.compile(
 _ARGUMENT_NAME = re.compile(rf"{_SPACE}({_WORD}){_SPACE}=").match
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\s\S])")
-_SHARED_ESCAPES = frozenset("\"'\\/bfnrt`")
+_SHARED_ESCAPES = frozenset("\"'\\/bfnrt")
 # What Python alone escapes, or joins lines by, and `\u` without digits. JSON alone has `\/`.
 _DOUBTFUL_ESCAPES = {'"': frozenset("\n\r01234567NUaxuv"), "'": frozenset("\n\r01234567NUaxuv/")}
 _CERTAIN_KEY = re.compile(r"\"[^\"'\\:,{}\[\]]*\"").fullmatch
@@ -344,11 +344,14 @@ def _unescaped_tolerantly(written: str, quote: str) -> str:
         raise ValueError("a string that may be two")
     escapes = set(_ESCAPE.findall(written))
     known = {escape for escape in escapes if escape in _SHARED_ESCAPES or len(escape) > 1}
-    if escapes & _DOUBTFUL_ESCAPES[quote] or (known and known != escapes):
+    unknown = escapes - known - {"`"}
+    if escapes & _DOUBTFUL_ESCAPES[quote] or (known and unknown):
         raise ValueError("a backslash that may begin an escape")
+    if unknown:
+        return written
     # Neither language has an escaped backtick: models write it as they write an escaped quote.
     plain = {"\\/": "/", "\\`": "`"}
-    return unescaped(_ESCAPE.sub(lambda escape: plain.get(escape[0], escape[0]), written)) if known else written
+    return unescaped(_ESCAPE.sub(lambda escape: plain.get(escape[0], escape[0]), written))
 
 
 def _unexpected(token: re.Match[str], expected: str) -> ValueError | EOFError:

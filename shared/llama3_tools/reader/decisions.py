@@ -13,6 +13,7 @@ from llama3_tools.reader.content import Waiting
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.leftovers import LOOK_BEHIND
 from llama3_tools.reader.markup import search_markup_for_calls
+from llama3_tools.reader.quotation import IN_FENCE
 from llama3_tools.reader.regions import region_of_fence
 from llama3_tools.reader.rejections import attempted_name, has_call_keys
 from llama3_tools.reader.rules import Found, Placed
@@ -27,7 +28,7 @@ BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it 
 _SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+\s*\Z').search
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
 _OPEN_CALL = re.compile(r"[\w\])]\([^()]*\Z").search
-_KEYWORD = re.compile(r"\w\s*=(?!=)").search
+_ARGUED = re.compile(r"\w\s*=(?!=)|[\"'{\[]").search
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
 
@@ -217,14 +218,14 @@ class Decisions(Turn):
             self.state, self.searched = TEXT, self.pos + 1
             return True
         ticks, self.fence, self.fence_is_fresh = self.fence, "", False
-        return self.begin_region(region_of_fence(ticks, "in a fence of code"))
+        return self.begin_region(region_of_fence(ticks, IN_FENCE))
 
     def _is_attempt(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
         """Return whether the model meant to call."""
         if candidate.is_part:
             return False
         if candidate.format == "pythonic":
-            is_call = refusal.name in self.rules.declared or _KEYWORD(raw) is not None
+            is_call = self.in_list or refusal.reason is RejectionReason.MISSING_ARGUMENTS or _ARGUED(raw) is not None
         else:
             is_call = candidate.format != "json" or has_call_keys(raw) or refusal.name in self.rules.declared
         return is_call or search_markup_for_calls(self.markup) is not None

@@ -14,15 +14,16 @@ __all__ = ["LOOK_BEHIND", "Leftover", "leftovers"]
 LOOK_BEHIND = LONGEST_NAME + 32
 """How much of the text before it may belong to what is found."""
 
-_SIGN = re.compile(r"[({\[}=:<]").search
+_SIGN = re.compile(r"[({\[}=:<\"']").search
 # Each form has one end, whatever is cut: so a stream finds what one shot finds.
 _LEFT = re.compile(
     rf"<[|\w]{{0,16}}(?:tool|func|call)[|\w]{{0,16}}>\s{{0,4}}({WORD_NAME})\s{{0,4}}<"  # <tool_call>NAME</tool_call>
     rf"|(?<![\w.:/-])({WORD_NAME})(?:"
-    r"[\"'`*:=,>\s\\]{0,8}[({\[]"
+    r"\(|\s{0,4}[{\[]\s?[\"'{]"  # NAME {"key": …
+    r"|\s{0,4}[\"'`*:=,>\\][\"'`*:=,>\s\\]{0,8}[({\[]"  # ["NAME", {…}], NAME: {…}, **NAME**⏎{…}
     r"|[\"']\s{0,4}[}]"  # {'arguments': …, 'name': 'NAME'}
     r"|[,\s]\s{0,4}\w{1,64}="  # NAME key=…
-    r"|[\"'],\s{0,4}[\"']?\w{1,64}[\"']?\s{0,4}:)"  # {'name': 'NAME', 'key': …
+    r"|(?:[\"'],\s{0,4}[\"']?|,\s{0,4}[\"'])\w{1,64}[\"']?\s{0,4}:)"  # {'name': 'NAME', 'key': …
 )
 
 

@@ -9,8 +9,8 @@ state, until more text is needed:
 - REGION searches quotation for its end, and for candidates, which are reported.
 - The others read a candidate: `candidates` has them.
 
-What begins is taken by `openings`, a candidate read by `candidates`, and decided on by `decisions`. What is undecided is
-in one place each: markup and calls that wait in `content`, the open candidate in `candidate`.
+What begins is taken by `openings`, a candidate read by `candidates`, and decided on by `decisions`. What is undecided
+is in one place each: markup and calls that wait in `content`, the open candidate in `candidate`.
 """
 
 from __future__ import annotations

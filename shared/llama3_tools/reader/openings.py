@@ -23,7 +23,7 @@ _XML = re.compile(r"\s*<[A-Za-z]").match
 KEPT_MARKUP = 1024
 """How much of the markup before a candidate anyone looks at."""
 _LOOK_BEHIND, _MOST_INDENT = 64, 3
-_SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]")
+_SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]", "。", "！", "？")  # noqa: RUF001
 """What code after `<|python_tag|>` may stand after: it does not begin in the middle of a sentence."""
 
 

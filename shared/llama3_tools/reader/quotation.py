@@ -7,11 +7,12 @@ from collections.abc import Container
 
 from llama3_tools.reader.markup import NAME
 
-__all__ = ["IN_RESULT", "IN_SPAN", "IN_STRING", "IN_THOUGHTS", "Line"]
+__all__ = ["IN_FENCE", "IN_RESULT", "IN_SPAN", "IN_STRING", "IN_THOUGHTS", "Line"]
 
 IN_STRING = "directly after a quotation mark"
 IN_SPAN = "in a code span"
 IN_THOUGHTS = "in thoughts"
+IN_FENCE = "in a fence of code"
 IN_RESULT = "in the repeated result of a tool"
 IN_BLOCKQUOTE = "after the > of a blockquote"
 

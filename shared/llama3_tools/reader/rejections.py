@@ -9,7 +9,8 @@ from dataclasses import replace
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.quotation import IN_SPAN, IN_STRING, IN_THOUGHTS
+from llama3_tools.reader.json_calls import OTHER_NAMES
+from llama3_tools.reader.quotation import IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS
 from llama3_tools.values import Rejection, RejectionReason
 
 __all__ = ["LONGEST_LOOK", "Rejections", "attempted_name", "has_call_keys"]
@@ -18,11 +19,11 @@ LONGEST_LOOK = 4096
 """How far into a candidate anyone looks for a name or a key."""
 
 _NAME = re.compile(
-    rf"""["'](?:name|tool_name|function)["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){{1,{LONGEST_NAME * 6}}})["']"""
+    rf"""["'](?:name|{"|".join(OTHER_NAMES)})["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){{1,{LONGEST_NAME * 6}}})["']"""
 )
 _KEYS = re.compile(r"""["'](?:parameters|arguments|tool_calls?)["']?\s*:""")
 _NEVER = (RejectionReason.SCHEMA_ECHO, RejectionReason.TOO_MANY, RejectionReason.QUOTED)
-_MEANT_ALONE = {IN_STRING, IN_SPAN, IN_THOUGHTS}
+_MEANT_ALONE = {IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS}
 """The quotations that the model may have meant as calls, if they are all that it wrote."""
 
 
