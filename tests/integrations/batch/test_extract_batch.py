@@ -15,6 +15,7 @@ from fragments import FRAGMENTS, TOOLS
 from llama3_batch import EXTRACTION, extract_batch
 from llama3_tools import OnUnknownTool, ReadOptions, ToolDefinitionError, extract
 
+CODE = "<|python_tag|>print(1)"
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}'
 TOOL = {
     "name": "get_weather",
@@ -181,8 +182,8 @@ def test_tools_of_bytes_that_are_no_text_are_an_error_of_the_row() -> None:
 
 
 def test_a_finish_reason_says_that_an_output_is_not_complete() -> None:
-    table = pa.table({"text": ['<function=f>{"a": 1}'] * 3, "why": ["stop", "length", None]})
-    found = values(extract_batch(table, finish_reason_column="why"))
+    table = pa.table({"text": [CODE] * 3, "why": ["stop", "length", None]})
+    found = values(extract_batch(table, tools=[{"name": "code_interpreter"}], finish_reason_column="why"))
     assert [len(value["tool_calls"]) for value in found] == [1, 0, 1]
 
 
@@ -198,8 +199,8 @@ REASONS = [
 
 @pytest.mark.parametrize("reasons", REASONS, ids=[str(one.type) for one in REASONS])
 def test_finish_reasons_may_be_of_any_type_that_holds_text(reasons: pa.Array) -> None:
-    table = pa.table({"text": ['<function=f>{"a": 1}'] * 2, "why": reasons})
-    found = values(extract_batch(table, finish_reason_column="why"))
+    table = pa.table({"text": [CODE] * 2, "why": reasons})
+    found = values(extract_batch(table, tools=[{"name": "code_interpreter"}], finish_reason_column="why"))
     assert [len(value["tool_calls"]) for value in found] == [0, 1]
 
 

@@ -110,9 +110,9 @@ READ_DIFFERENTLY = [
     ("args", ["--tools", "TOOLS"], lambda found: found["tool_calls"][0]["deviations"]),
     ("args", [], lambda found: not found["tool_calls"]),
     ("broken", ["--tools", "TOOLS", "--repair"], lambda found: found["tool_calls"][0]["repaired_from"]),
-    ("bare", ["--format", "tool_call"], lambda found: not found["tool_calls"]),
-    ("open", [], lambda found: found["tool_calls"]),
-    ("open", ["--incomplete"], lambda found: not found["tool_calls"]),
+    ("bare", ["--format", "function"], lambda found: not found["tool_calls"]),
+    ("open", ["--format", "all"], lambda found: found["tool_calls"]),
+    ("open", ["--format", "all", "--incomplete"], lambda found: not found["tool_calls"]),
     ("thoughts", ["--split-reasoning"], lambda found: (found["reasoning"], found["content"]) == ("Hm.", "Yes.")),
     ("late", ["--split-reasoning", "--starts-reasoning"], lambda found: found["reasoning"] == "Hm."),
     ("bare", ["--tools", "TOOLS"], lambda found: '"3"' in found["tool_calls"][0]["arguments_json"]),
@@ -123,7 +123,7 @@ NAMED = {
     "args": '{"tool": "get_weather", "args": {}}',
     "broken": CALL.replace('"name"', "'name'"),
     "bare": CALL,
-    "open": '<function=f>{"a": 1}',
+    "open": "<|python_tag|>print(1)",
     "thoughts": "<think>Hm.</think> Yes.",
     "late": "Hm.</think> Yes.",
 }
@@ -142,9 +142,9 @@ def test_the_options_of_reading_are_those_of_single_outputs(
 
 def test_columns_are_named(tmp_path: Path, kind: str) -> None:
     columns = {
-        "answer": [CALL, '<function=get_weather>{"city": "Rome"}', CALL],
+        "answer": [CALL, "<|python_tag|>print(1)", CALL],
         "why": ["stop", "length", None],
-        "declared": [json.dumps([TOOL]), json.dumps([TOOL]), '[{"name": "other"}]'],
+        "declared": [json.dumps([TOOL]), '[{"name": "code_interpreter"}]', '[{"name": "other"}]'],
         "key": ["x", "y", None],
     }
     names = ["--text-column", "answer", "--finish-reason-column", "why", "--tools-column", "declared"]

@@ -283,7 +283,7 @@ class TestAmongOthers:
         ("options", "of_the_model", "is_told"),
         [
             ({"tools_in": "system", "repair": True}, {}, True),
-            ({"formats": "json"}, {"formats": ["tool"]}, True),
+            ({"formats": "json"}, {"formats": ["function"]}, True),
             ({"coerce_arguments": False}, {}, True),
             ({"split_reasoning": True}, {"split_reasoning": True}, False),
             ({}, {"split_reasoning": True, "coerce_arguments": False}, False),

@@ -98,47 +98,34 @@ def test_what_was_changed_and_what_was_repaired_is_told_at_once() -> None:
 
 
 class TestFormats:
-    TAGGED = f"<tool_call>{WEATHER}</tool_call>"
     FUNCTION = '<function=get_weather>{"city": "Paris"}</function>'
 
     @pytest.mark.parametrize(
         ("formats", "found"),
-        [
-            (None, [1, 1, 1]),
-            ("all", [1, 1, 1]),
-            (["tool_call"], [0, 1, 0]),
-            (["function"], [0, 0, 1]),
-            ("none", [0, 0, 0]),
-        ],
+        [(None, [1, 1]), ("all", [1, 1]), (["json"], [1, 0]), (["function"], [0, 1]), ("none", [0, 0])],
     )
     def test_a_parser_reads_those_alone(self, formats: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
-        outputs = (WEATHER, self.TAGGED, self.FUNCTION)
         parser = Llama3JsonToolOutputParser(TOOLS, formats=formats)
-        assert [len(parser.parse(output).tool_calls) for output in outputs] == found
+        assert [len(parser.parse(output).tool_calls) for output in (WEATHER, self.FUNCTION)] == found
 
-    @pytest.mark.parametrize(
-        ("formats", "found"), [(["tool_call"], [False, True, False]), ("none", [False, False, False])]
-    )
+    @pytest.mark.parametrize(("formats", "found"), [(["json"], [True, False]), ("none", [False, False])])
     def test_a_react_parser_reads_those_alone(self, formats: Any, found: list[bool]) -> None:  # noqa: ANN401 (as they come)
         read = Llama3ReActOutputParser(TOOLS, formats=formats)
-        assert [hasattr(read.parse(output), "action") for output in (WEATHER, self.TAGGED, self.FUNCTION)] == found
+        assert [hasattr(read.parse(output), "action") for output in (WEATHER, self.FUNCTION)] == found
 
     @pytest.mark.parametrize(
         ("options", "found"),
         [
-            ({}, [1, 1, 1]),
-            ({"formats": ["tool_call"]}, [1, 1, 0]),
-            ({"formats": "tool_call", "prompt_format": "function"}, [0, 1, 1]),
-            ({"formats": "all", "prompt_format": "function"}, [1, 1, 1]),
-            ({"formats": ["none", "tool_call"]}, [1, 1, 0]),
-            *(
-                ({"formats": "none", "prompt_format": prompt_format}, [0, 0, 0])
-                for prompt_format in ("json", "pythonic")
-            ),
+            ({}, [1, 1]),
+            ({"formats": ["code"]}, [1, 0]),
+            ({"formats": "code", "prompt_format": "function"}, [0, 1]),
+            ({"formats": "all", "prompt_format": "function"}, [1, 1]),
+            ({"formats": ["none", "code"]}, [1, 0]),
+            *(({"formats": "none", "prompt_format": prompt_format}, [0, 0]) for prompt_format in ("json", "pythonic")),
         ],
     )
     def test_an_llm_reads_them_beside_the_one_that_it_asks_for(self, options: Any, found: list[int]) -> None:  # noqa: ANN401 (as they come)
-        for output, number in zip((WEATHER, self.TAGGED, self.FUNCTION), found, strict=True):
+        for output, number in zip((WEATHER, self.FUNCTION), found, strict=True):
             llm = Llama3ToolLLM(ScriptedLLM(chunks=[output]), **options)
             assert len(kwargs(llm.chat_with_tools(TOOLS, "Weather?").message)) == number
 
@@ -263,7 +250,7 @@ class TestChecks:
 
     def test_an_llm_with_options_can_be_stored_and_loaded(self) -> None:
         options: dict[str, Any] = {
-            "formats": ["tool_call"],
+            "formats": ["function"],
             "repair": True,
             "split_reasoning": True,
             "starts_reasoning": True,

@@ -50,10 +50,9 @@ def read(written: str, **options: Any) -> Any:  # noqa: ANN401 (a step)
         ('{"path": "a\\n}\'{", "of": [{"b": true}]}', {"path": "a\n}'{", "of": [{"b": True}]}),
         ("{'path': 'it\\'s }', \"of\": [{'b': True}, None],}", {"path": "it's }", "of": [{"b": True}, None]}),
         (f'{{"n": -1{"0" * 5000}}}', {"n": -(10**5000)}),
-        ('{path: "/", force: true}', {"path": "/", "force": True}),
         ('{"path": "a\nb"}', {"path": "a\nb"}),
     ],
-    ids=["empty", "json", "python", "a long integer", "keys without quotes", "a line break in a string"],
+    ids=["empty", "json", "python", "a long integer", "a line break in a string"],
 )
 def test_an_object_is_read_as_it_stands(written: str, arguments: object, before: str, after: str) -> None:
     step = read(before + written + after)
@@ -74,8 +73,8 @@ def test_a_step_tells_what_it_was_repaired_from() -> None:
         ('{"path": "a" + "b"}', "malformed", "expected ',' or the closing bracket at offset 49, found '+'"),
         ('{"n": 1e999}', "malformed", "a number or a constant that JSON does not have"),
         ('{"n": NaN}', "malformed", "expected a value at offset 42, found 'N'"),
-        ("{'path': '/', 'path': '/home'}", "malformed", "expected a key or '}' at offset 37"),
-        ("{'path': open('/')}", "malformed", "expected a key or '}' at offset 37"),
+        ("{'path': '/', 'path': '/home'}", "malformed", "keys and strings have to stand in double quotes"),
+        ("{'path': open('/')}", "malformed", "keys and strings have to stand in double quotes"),
         ('{"path": "/', "truncated", "the rest of a string was due"),
     ],
 )
