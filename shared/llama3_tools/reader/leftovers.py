@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from llama3_tools.limits import LONGEST_NAME
-from llama3_tools.reader.markup import METHOD, WORD_NAME
+from llama3_tools.reader.markup import METHOD
 
 __all__ = ["LOOK_BEHIND", "Leftover", "leftovers"]
 
@@ -15,10 +15,11 @@ LOOK_BEHIND = LONGEST_NAME + 32
 """How much of the text before it may belong to what is found."""
 
 _SIGN = re.compile(r"[({\[}=:<\"']").search
+_NAME = rf"[^\W\d](?:[\w.:/-]{{0,{LONGEST_NAME - 2}}}\w)?"
 # Each form has one end, whatever is cut: so a stream finds what one shot finds.
 _LEFT = re.compile(
-    rf"<[|\w]{{0,16}}(?:tool|func|call)[|\w]{{0,16}}>\s{{0,4}}({WORD_NAME})\s{{0,4}}<"  # <tool_call>NAME</tool_call>
-    rf"|(?<![\w.:/-])({WORD_NAME})(?:"
+    rf"<[|\w]{{0,16}}(?:tool|func|call)[|\w]{{0,16}}>\s{{0,4}}({_NAME})\s{{0,4}}<"  # <tool_call>NAME</tool_call>
+    rf"|(?<![\w.:/-])({_NAME})(?:"
     r"\(|\s{0,4}[{\[]\s?[\"'{]"  # NAME {"key": …
     r"|\s{0,4}[\"'`*:=,>\\][\"'`*:=,>\s\\]{0,8}[({\[]"  # ["NAME", {…}], NAME: {…}, **NAME**⏎{…}
     r"|[\"']\s{0,4}[}]"  # {'arguments': …, 'name': 'NAME'}
@@ -55,11 +56,10 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
     for match in _LEFT.finditer(text, max(start - LOOK_BEHIND, begin), end):
         if match.end() <= start:
             continue
-        written = match[1] or match[2]
-        name = written.rstrip(":.-/")
+        name = match[1] or match[2]
         for one in (name, name.removesuffix(METHOD), name.rpartition(".")[2]):
             if one in names:
-                is_mention = match[0] == f"{written}("
+                is_mention = match[0] == f"{name}("
                 begins = match.start(1) if match[1] else match.start(2)
                 yield Leftover(one, begins, match.end() - 1, is_mention)
                 break
