@@ -94,6 +94,14 @@ class Rejections:
             detail = f"beyond the first {self._limit} rejections, and no others are listed"
         found.append(Rejection((start, end), reason, detail, name, is_meant and reason not in _NEVER))
 
+    def name_last(self, name: str) -> bool:
+        """Give the last rejection the name of its tool, if it is an attempt that lacks one; return whether it does."""
+        last = self._list[-1] if self._list else None
+        if last is None or not last.is_attempt or last.name is not None:
+            return False
+        self._list[-1] = replace(last, name=name)
+        return True
+
     def covers(self, offset: int) -> bool:
         """Return whether what stands at an offset was rejected lately."""
         return any(one.span[0] <= offset < one.span[1] for one in self._list[-4:])

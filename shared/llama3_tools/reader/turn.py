@@ -195,6 +195,8 @@ class Turn:
         for left in leftovers(text, begin, start, end, names):
             if self.rejections.covers(base + left.start):
                 continue
+            if self.broken is JSON and not left.is_mention and self.rejections.name_last(left.name):
+                continue  # of an object that broke before its name
             at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
             quoted = self.why_quoted(at)
             refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
