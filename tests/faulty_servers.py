@@ -178,9 +178,7 @@ def _lost_in_streams(reply: Reply) -> Reply:
 
 
 def _cut_off(finish_reason: str) -> Fault:
-    return lambda reply: replace(
-        reply, text=_pythonic(reply.calls).removesuffix("]"), calls=(), finish_reason=finish_reason
-    )
+    return lambda reply: replace(reply, text=_pythonic(reply.calls)[:20], calls=(), finish_reason=finish_reason)
 
 
 def _varying() -> Fault:

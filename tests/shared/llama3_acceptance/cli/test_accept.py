@@ -102,9 +102,9 @@ def test_each_policy_can_be_turned_off(tmp_path: Path, option: str, case: str, o
 READINGS = [
     ("{}", "--repair", MENDED, (0, 1)),
     ("{}", "--starts-reasoning", f"I could {DIM}.</think>{KITCHEN}", (0, 1)),
-    ("{}", "--format=tool_call", KITCHEN, (1, 0)),
-    ("{formats: [tool_call, pythonic]}", "--format=json", KITCHEN, (0, 1)),
-    ("{formats: tool_call, repair: true}", "--format=json", MENDED, (0, 1)),
+    ("{}", "--format=function", KITCHEN, (1, 0)),
+    ("{formats: [function, pythonic]}", "--format=json", KITCHEN, (0, 1)),
+    ("{formats: function, repair: true}", "--format=json", MENDED, (0, 1)),
     ("{repair: true}", "--starts-reasoning", f"Hm.</think>{MENDED}", (1, 1)),
     ("{starts_reasoning: true}", "--repair", f"Hm.</think>{MENDED}", (0, 1)),
 ]

@@ -220,19 +220,11 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
     assert "<dt>read</dt><dd>by the rules, beginning inside reasoning</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
     for shown in (
-        '<span class="quotation" title="quotation, in which nothing is called">I could </span>',
+        '<span class="quotation" title="quotation, in which nothing is called">I could</span>',
         f'<span class="rejected" title="rejected candidate 1">{escape(KITCHEN)}</span>',
-        '.</span>&lt;/think&gt;Then<span class="removed"',
+        '&lt;/think&gt;</span>Then<span class="removed"',
     ):
         assert shown in html
-
-
-def test_what_a_limit_ended_is_shown_as_no_call() -> None:
-    written = '<function=set_light>{"room": "kitchen"}'
-    ended = [{"message": {"content": written}, "finish_reason": reason} for reason in ("length", "stop")]
-    html = report_html(judged({"kitchen": ended}))
-    assert html.count('class="call" title="tool call 1"') == 1
-    assert f'<span class="rejected" title="rejected candidate 1">{escape(written)}</span>' in html
 
 
 def test_the_page_is_written_as_it_stands_in_a_file() -> None:

@@ -198,7 +198,7 @@ def test_a_reading_may_say_one_thing(tmp_path: Path, option: str):
 
 
 @pytest.mark.parametrize(
-    ("written", "formats"), [("json", ("json",)), ("[json]", ("json",)), ("[json, tool]", ("json", "tool"))]
+    ("written", "formats"), [("json", ("json",)), ("[json]", ("json",)), ("[json, code]", ("json", "code"))]
 )
 def test_one_form_of_calls_or_several_are_read(tmp_path: Path, written: str, formats: tuple[str, ...]):
     suite = load(f"{SMALLEST}reading: {{formats: {written}}}\n", tmp_path)
