@@ -36,7 +36,7 @@ def all_is_accounted_for(text: str, extractor: Extractor) -> None:
     stream = extractor.stream()
     splits = extractor.options.split_reasoning
     for gap in _gaps(text, stream.feed(text) + stream.flush(), splits=splits):
-        if not gap.is_accounted_for():
+        if not gap.is_accounted_for(text):
             raise AssertionError(f"nothing accounts for {gap.text!r}, of which {gap.kept!r} was kept")
 
 
@@ -50,11 +50,11 @@ class _Gap:
         self.after = after
         self.splits = splits
 
-    def is_accounted_for(self) -> bool:
+    def is_accounted_for(self, whole: str) -> bool:
         """Return whether what was kept stands in the gap, and all around it may vanish."""
         text, kept = self.text, self.kept
         if _ENVELOPE.search(text) or "envelope" in (call.format for call in (self.before, self.after) if call):
-            return kept == text or _is_subsequence(kept, text.replace("\\n", "\n"))  # a message is a string of JSON
+            return kept == text or _is_subsequence(kept, whole.replace("\\n", "\n"))  # a message comes after its calls
         if self.splits:
             text, kept = (_AROUND_THOUGHTS.sub("", one) for one in (text, kept))
             if self.after is None:

@@ -203,20 +203,20 @@ def _frames() -> Iterator[object]:
 @pytest.mark.parametrize(
     "text",
     [
-        "<|" + "a" * 1_000_000,
-        "<function=" + "a" * 1_000_000 + ">{}</function>",
-        "`" * 1_000_000,
-        '{"' + "a" * 1_000_000,
-        '{"name": "' + "a" * 1_000_000 + '", "parameters": {oops}}',
-        "[f(" + "a" * 1_000_000 + ")]",
-        "<|start_header_id|>" + "a" * 1_000_000,
-        "```json " + "a=b " * 250_000,
-        '{"name": "f", "parameters": {"n": ' + "1" * 1_000_000 + "x",
-        "\u200b" * 1_000_000,
+        "<|" + "a" * 250_000,
+        "<function=" + "a" * 250_000 + ">{}</function>",
+        "`" * 250_000,
+        '{"' + "a" * 250_000,
+        '{"name": "' + "a" * 250_000 + '", "parameters": {oops}}',
+        "[f(" + "a" * 250_000 + ")]",
+        "<|start_header_id|>" + "a" * 250_000,
+        "```json " + "a=b " * 60_000,
+        '{"name": "f", "parameters": {"n": ' + "1" * 250_000 + "x",
+        "\u200b" * 250_000,
     ],
     ids=lambda text: ascii(text[:12]),
 )
-def test_a_token_of_a_megabyte_is_text(text: str):
+def test_a_token_of_any_length_is_text(text: str):
     extractor = Extractor(formats="all")
     extraction = extractor.extract(text)
     assert extraction.content == text
@@ -261,5 +261,5 @@ def test_what_is_shown_of_an_output_commands_no_terminal(char: str):
 
 def test_what_is_shown_is_one_line_a_result_and_found_in_linear_time():
     assert "\n" not in repr(extract("[delete({a\n  \nb=1})]", tools=[DELETE]).rejections[0])
-    (call,) = extract(f'{{"name": "f", "parameters": {{{" " * 1_000_000}}}}}').tool_calls
+    (call,) = extract(f'{{"name": "f", "parameters": {{{" " * 250_000}}}}}').tool_calls
     assert len(repr(call)) < 200
