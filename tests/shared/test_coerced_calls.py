@@ -13,7 +13,6 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import ArgumentProblem, Coercion, Extractor, Limits, ProblemReason, extract
-from llama3_tools.arguments.call_report import coerced_arguments
 
 TOOLS = [
     {
@@ -162,48 +161,3 @@ def test_an_extractor_that_coerces_is_copied_pickled_and_shared_by_threads():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(extractor.extract, [text] * 200))
     assert all(extraction.tool_calls[0].arguments == FITTING for extraction in found)
-
-
-def test_what_became_of_arguments_is_told_in_values_of_json():
-    fitting = '{"name": "f", "parameters": {"id": "12"}}'
-    stringified = '{"name": "f", "parameters": {"id": "12", "labels": "[]"}}'
-    mistyped = '{"name": "f", "parameters": {"days": "3", "more": 5}}'
-    renamed = '{"name": "f", "args": {"id": "12"}}'
-    broken = "{'name': 'f', 'parameters': {'id': '13'}}"
-    text = f"{fitting}\n{mistyped}\n{renamed}\n{broken}\n{stringified}"
-    calls = extract(text, tools=TOOLS, coerce_arguments=True, repair=True).tool_calls
-    told = coerced_arguments(calls)
-    assert json.loads(json.dumps(told)) == told
-    nothing: dict[str, Any] = {"name": "f", "written": '{"id": "12"}', "changes": [], "problems": []}
-    assert told == [
-        {
-            "id": calls[1].id,
-            "name": "f",
-            "written": '{"days": "3", "more": 5}',
-            "changes": [{"path": "$.days", "declared": "integer", "before": "3", "after": 3}],
-            "problems": [
-                {
-                    "path": "$.more",
-                    "declared": "",
-                    "value": 5,
-                    "reason": "unknown_parameter",
-                    "message": "$.more: unknown, expected only id, days, labels",
-                },
-                {
-                    "path": "$.id",
-                    "declared": "string",
-                    "value": None,
-                    "reason": "missing_parameter",
-                    "message": "$.id: missing, expected string",
-                },
-            ],
-        },
-        {**nothing, "id": calls[2].id, "deviations": ["the arguments stand under 'args'"]},
-        {**nothing, "id": calls[3].id, "written": '{"id": "13"}', "repaired_from": broken},
-        {
-            **nothing,
-            "id": calls[4].id,
-            "written": '{"id": "12", "labels": "[]"}',
-            "changes": [{"path": "$.labels", "declared": "array of string", "before": "[]", "after": []}],
-        },
-    ]

@@ -39,13 +39,7 @@ def written(name: str, arguments: dict[str, Any], key: str = "parameters") -> st
 OUTPUTS = {
     "a bare call": (written("plan_route", _ROUTE), ["plan_route"]),
     "a call with its type": (f'{{"type": "function", {written("plan_route", _ROUTE)[1:]}', ["plan_route"]),
-    "the 1B's": ('{"type": "function", "function": "plan_route", "parameters": {"to": "Turin"}}', ["plan_route"]),
-    "two calls and a semicolon": (
-        f"{written('plan_route', _ROUTE)}; {written('order', _ORDER)}",
-        ["plan_route", "order"],
-    ),
     "text, then a call": (f"To answer that I need the route first.\n\n{written('plan_route', _ROUTE)}", ["plan_route"]),
-    "a call, then text": (f"{written('order', _ORDER)}\n\nThis places the order for Ana Ruiz.", ["order"]),
     "long text around": (f"Here is how:\n{_STEPS}\n\n{written('order', _ORDER)}\n\n{_STEPS}", ["order"]),
     "the custom tag": ('<function=plan_route>{"from": "Lyon", "to": "Turin"}</function>', ["plan_route"]),
     "Groq's failed generation": ('<function=plan_route{"from": "Lyon", "to": "Turin"}</function>', ["plan_route"]),
@@ -56,10 +50,6 @@ OUTPUTS = {
         ),
         ["order", "plan_route"],
     ),
-    "Hermes' tag after text": (
-        f"Sure, I will do both.\n<tool_call>\n{written('order', _ORDER, 'arguments')}\n</tool_call><|im_end|>",
-        ["order"],
-    ),
     "ChatML without roles": (
         f"<|im_start|>\n{written('order', _ORDER, 'arguments')}\n<|im_start|>\nThe order is on its way.\n<|im_end|>",
         ["order"],
@@ -68,22 +58,13 @@ OUTPUTS = {
         '<|im_start|>\n{"arguments": {"to": "Turin", "avoid_tolls": True}, "name": "plan_route"}\n<|im_start|>',
         [],
     ),
-    "a whole turn": (
-        f"<|start_header_id|>assistant<|end_header_id|>\n\n{written('plan_route', _ROUTE)}<|eom_id|>",
-        ["plan_route"],
-    ),
     "python_tag": (f"<|python_tag|>{written('plan_route', _ROUTE)}<|eom_id|>", ["plan_route"]),
-    "a fence": (f"```json\n{json.dumps(json.loads(written('order', _ORDER)), indent=2)}\n```", ["order"]),
     "a fence in text": (f"I'd call this:\n\n```json\n{written('order', _ORDER)}\n```\n\nIt places it.", ["order"]),
-    "a list of JSON": (f"[{written('order', _ORDER)}, {written('plan_route', _ROUTE)}]", ["order", "plan_route"]),
     "a pythonic list": ("[plan_route(to='Turin', seats=3), order(note='Ana')]", ["plan_route", "order"]),
-    "a pythonic list with text": ("The call is: [plan_route(to='Turin', avoid_tolls=true)]", ["plan_route"]),
-    "pythonic lines": ("plan_route(to='Turin')\norder(note='Ana')", ["plan_route", "order"]),
     "a built-in tool": ('<|python_tag|>brave_search.call(query="toll roads in Piedmont")', ["brave_search"]),
     "a dict of Python": ("{'name': 'plan_route', 'parameters': {'to': 'Turin'}}", []),
     "a comma missing": ('{"name": "plan_route", "parameters": {"to": "Turin" "seats": 3}}', []),
     "cut off": (written("order", _ORDER)[:-20], []),
-    "cut off in text": (f"{_STEPS}\n\n{written('order', _ORDER)[:40]}", []),
     "missing arguments": ('{"name": "plan_route", "to": "Turin"}', []),
     "a schema echoed": (
         '{"name": "plan_route", "description": "Plans", "parameters": {"type": "object", "properties": {"to": {}}}}',

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, extract
+from llama3_tools import extract
 from told import called, refused
 
 BROKEN = {
@@ -127,14 +127,3 @@ def test_brackets_in_strings_are_no_levels(string: str):
     arguments = f'{{"a": {"[" * 100}{"]" * 100}, "b": "{string * 200}"}}'
     for written in (arguments, json.dumps(arguments)):
         assert extract(f'{{"name": "f", "parameters": {written}}}').tools_called
-
-
-def test_a_call_is_read_near_the_end_of_pythons_stack():
-    nested = "[" * 100 + "]" * 100
-    text = f'{{"name": "f", "parameters": {{"a": {nested}}}, "arguments": {{"a": {nested}}}}}'
-    alone = extract(text).tool_calls
-
-    def at_depth(frames: int) -> Extraction:
-        return at_depth(frames - 1) if frames else extract(text)
-
-    assert at_depth(830).tool_calls == alone

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkings import extract_in_every_chunking
-from llama3_tools import Extraction, Extractor, TextDelta, ToolCallReady, extract
+from llama3_tools import Extraction, Extractor, TextDelta, ToolCallReady
 from told import TOOLS, called, calls, refused, tool
 
 ALL = [*TOOLS, tool("x.call"), tool("math.factorial", "number"), tool("brave_search", "query")]
@@ -72,6 +72,7 @@ PROSE = {
     "an attribute": "f(a=1).temperature",
     "a sum": "f(a=1) + g()",
     "a comparison": "f(a=1) < 3",
+    "a comprehension": "[g() for x in y]",
     "before prose": "f(a=1) gives the weather",
     "before a clause": "f(a=1), which",
     "a definition": "def f(a=1):",
@@ -91,7 +92,6 @@ PROSE = {
     "a sum in a list": "[g() + g()]",
     "LaTeX": "so \\[ g() \\] is it",
     "a product": "then [f(2) * g()] is 4",
-    "a comprehension": "[g() for x in y]",
     "a list in a string": "Sure. g(text='see [f(a=1)] now')",
     "a listing": "```python\nf(a=1)\nprint(1)\n```",
     "an assignment in a fence": "```python\nx = f(a=1)\n```",
@@ -106,7 +106,6 @@ def test_in_prose_and_code_it_is_text(text: str):
 
 
 ARGUMENTS: dict[str, tuple[str, Any]] = {
-    "words of Python as names": ("[f(from='x', class=1)]", {"from": "x", "class": 1}),
     "names in other scripts": ("[g(तापमान=5, a·b=1)]", {"तापमान": 5, "a·b": 1}),
     "without names": ("[f(1, 2)]", {"a": 1, "b": 2}),
     "one without a name, one with": ("[f(1, b=2)]", {"a": 1, "b": 2}),
@@ -115,7 +114,6 @@ ARGUMENTS: dict[str, tuple[str, Any]] = {
     "an object that is a value": ("[f({'x': 1})]", {"a": {"x": 1}}),
     "an object, of a tool without parameters": ("[g({'x': 1})]", {"x": 1}),
     "constants of JSON": ("[g(a=true, b=false, c=null)]", {"a": True, "b": False, "c": None}),
-    "constants of Python": ("[g(a=[True, {'k': None}])]", {"a": [True, {"k": None}]}),
     "strings": (
         """[g(a="it's", b='say "x"', c=r'\\d', d='''a\nb''')]""",
         {"a": "it's", "b": 'say "x"', "c": "\\d", "d": "a\nb"},
@@ -124,8 +122,6 @@ ARGUMENTS: dict[str, tuple[str, Any]] = {
         '[g(a=\'[g()] {"name": "g", "parameters": {}}\')]',
         {"a": '[g()] {"name": "g", "parameters": {}}'},
     ),
-    "tuples and sets": ("[g(a=(1, 2), b={1, 2})]", {"a": [1, 2], "b": [1, 2]}),
-    "numbers": ("[g(a=-5, b=1_000, c=0x1F, d=.5)]", {"a": -5, "b": 1000, "c": 31, "d": 0.5}),
     "Meta's strings": (r'brave_search.call(query="solve \frac{1}{x}")', {"query": r"solve \frac{1}{x}"}),
 }
 
@@ -139,23 +135,11 @@ def test_its_values_are_literals(text: str, arguments: dict[str, Any]):
 
 MALFORMED = {
     "a variable": "a=b",
-    "a sum": "a=1+1",
     "a method": "a='x'.upper()",
     "bytes": "a=b'x'",
-    "an f-string": "a=f'see [g()] now'",
-    "strings side by side": "a=['x' 'y']",
-    "a comprehension": "a=[x for x in y]",
-    "unpacking": "**a",
-    "a comparison": "a==1",
-    "a constant as a name": "True=1",
-    "no comma": "a=1 2",
     "a wrong bracket": "a=[1}",
-    "a key that is no string": "a={1: 2}",
     "what Meta's models write for a dict": "{a=1}",
-    "half a surrogate pair": r"a='\ud83d'",
     "an argument twice": "a=1, a=2",
-    "an argument twice, once without a name": "1, a=2",
-    "an argument without a name after one with": "a=1, 2",
     "a call": "a=g()",
     "calls in a list": "a=[g(), g()]",
     "a string with a call": "a=b, c='see g() now'",
@@ -231,20 +215,6 @@ def test_a_call_is_out_with_the_character_that_tells_that_it_is_no_code(before: 
 def test_prose_about_a_call_flows():
     text = "f(x) is what " + "x" * 1000 + "! "
     assert Extractor(tools=TOOLS).stream().feed(text) == [TextDelta(text.rstrip())]
-
-
-letters = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-literals = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | letters,
-    lambda inner: st.lists(inner, max_size=4) | st.tuples(inner, inner) | st.dictionaries(letters, inner, max_size=4),
-    max_leaves=20,
-)
-
-
-@given(literals)
-def test_every_literal_that_python_writes_is_read(value: object):
-    (call,) = extract(f"[f(a={value!r})]", tools=TOOLS).tool_calls
-    assert call.arguments == {"a": json.loads(json.dumps(value))}
 
 
 PIECES = [*"[](){},:='\"\\\n 1-.e_", "True", "'x'", "r'", "f(a=1)", "g()", "[f(", "a=", "`", "```python\n", "{}", "f"]
