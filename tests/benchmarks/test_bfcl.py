@@ -204,7 +204,7 @@ def test_rejections_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture
         "[clock(zone=my_zone)]": "a name, a call or arithmetic for a value",
         "[clock(zone=clock(zone='CET'))]": "a name, a call or arithmetic for a value",
         "[clock(zone=1 * 2)]": "a name, a call or arithmetic for a value",
-        "['clock', {'zone': 'CET'}]": "a list that holds a tool's name, as in `['NAME', {…}]`",
+        "['clock', {'zone': 'CET'}]": "a tool's name in another form, such as `['NAME', {…}]`",
         "[clock(zone='CET', zone='PST')]": "an argument stands twice",
         "[{'name': 'clock', 'arguments': {'place': 'Paris'}}]": "a dict of Python",
         "[watch(zone='CET')]": "`unknown_tool`",

@@ -38,7 +38,7 @@ FIXTURES = [
     | {"expected": {"content": "Now: ", "tool_calls": [{"name": "clock", "arguments": {"zone": "CET"}}]}},
     {"raw_output": f"Now: {CALL}", "tools": [CLOCK], "id": "7"}
     | {"expected": {"content": None, "tool_calls": [{"name": "clock", "arguments": {"zone": "CET"}}]}},
-    {"raw_output": "[clock(zone='CET')", "tools": [CLOCK], "tags": ["truncated"], "id": "8"}
+    {"raw_output": "[clock(zone='CET'", "tools": [CLOCK], "tags": ["truncated"], "id": "8"}
     | {"expected_error": {"reason": "cut off", "accept": ["no_tool_calls"]}},
 ]
 
@@ -67,7 +67,7 @@ def test_the_fixtures_that_are_installed_are_read(capsys: pytest.CaptureFixture[
     main([])
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
     assert {name for name, *_ in table[2:]} >= {"canitoolcall/imported.jsonl", "canitoolcall/recorded.jsonl"}
-    assert {otherwise for *_, otherwise, _ in table[2:]} == {"0"}
+    assert sum(int(otherwise) for *_, otherwise, _ in table[2:]) == 1, "a list that is cut off keeps its complete calls"
 
 
 @pytest.mark.usefixtures("no_fixtures")

@@ -78,18 +78,6 @@ def imported_modules(file: Path) -> set[str]:
     return {module for module in named if module.startswith("llama3_tools.")}
 
 
-@pytest.mark.parametrize(
-    ("use", "is_there"),
-    [
-        ("extract('{\"name\": oops}')", False),
-        ("Extractor(tools=[{'name': 'f'}], repair=True).extract('{\"name\": oops}')", True),
-    ],
-)
-def test_what_repairs_is_imported_where_something_is_repaired(use: str, is_there: bool) -> None:
-    program = f"import sys; from llama3_tools import *; {use}; print('llama3_tools.calls.repair_tokens' in sys.modules)"
-    assert run(program) == [str(is_there)]
-
-
 PUBLIC = [
     *("", ".arguments", ".chat", ".errors", ".prompts", ".strict", ".text", ".tools", ".values"),
     *(".cli.input_files", ".cli.screen", ".cli.status"),
