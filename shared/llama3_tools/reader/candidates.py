@@ -278,9 +278,10 @@ class Candidates(Decisions):
             self.put(self.pos + len(raw))
             self.searched = self.pos
             return True
-        written, at, length = found
+        written, at = found
         if self.is_aborted or not (is_closed or self.is_complete):
             refusal = Refusal(RejectionReason.TRUNCATED, "the output was cut off inside the code", CODE_INTERPRETER)
             return self.refuse(candidate, refusal, raw)
         candidate.begin += at - len(indent)
-        return self.decide(candidate, self.rules.checked(written), (indent + raw)[at : at + length])
+        (code,) = written.arguments.values()
+        return self.decide(candidate, self.rules.checked(written), code)

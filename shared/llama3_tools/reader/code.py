@@ -19,12 +19,12 @@ _SIGN = re.compile(r"[=(\[{+*/#@]|:\s*\n|\b(?:import|return|print|pass|del|raise
 _FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
 
 
-def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[WrittenCall, int, int] | None:
-    r"""Return the call of some code, where the code begins in it, and its length; `None` if it is none.
+def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[WrittenCall, int] | None:
+    r"""Return the call of some code, and where the code begins; `None` if it is none.
 
-    >>> call, start, length = code_call("\nprint(4)\n", None, is_fenced=False)
-    >>> call.arguments, start, length
-    ({'code': 'print(4)'}, 1, 8)
+    >>> call, start = code_call("\nprint(4)\n", None, is_fenced=False)
+    >>> call.arguments, start
+    ({'code': 'print(4)'}, 1)
 
     Args:
         text: what stands between the tag and the next token.
@@ -43,4 +43,4 @@ def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[Written
     required = [name for name in schema.get("required") or () if name in parameters]
     name = _PARAMETER if _PARAMETER in parameters or not parameters else [*required, *parameters][0]
     arguments = {name: code}
-    return WrittenCall(CODE_INTERPRETER, arguments, dumps(arguments, ensure_ascii=False)), at, len(code)
+    return WrittenCall(CODE_INTERPRETER, arguments, dumps(arguments, ensure_ascii=False)), at

@@ -19,16 +19,17 @@ from llama3_tools.reader.rejections import attempted_name, has_call_keys
 from llama3_tools.reader.rules import Found, Placed
 from llama3_tools.reader.switches import is_off
 from llama3_tools.reader.turn import CODE, GAP, JSON, PYTHON, REGION, TEXT, Candidate, Turn
-from llama3_tools.values import RejectionReason
+from llama3_tools.values import RejectionReason, ToolCall
 
 __all__ = ["BROKEN_OFF", "Decisions"]
 
 BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call")
 
-_SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+\s*\Z').search
+_SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+[\s\[]*\Z').search
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
 _OPEN_CALL = re.compile(r"[\w\])]\([^()]*\Z").search
-_ARGUED = re.compile(r"\w\s*=(?!=)|[\"'{\[]").search
+_SIGNATURE = re.compile(r"[^(]*\(\s*(?:[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)?\s*\)").fullmatch
+"""A pythonic call as prose has it: `search(query)`."""
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
 
@@ -97,24 +98,27 @@ class Decisions(Turn):
         content, end = self.content, start + len(raw)
         content.settle()
         room = self.rules.limits.max_calls - len(content.calls)
-        placed = [part for part in found if isinstance(part, Placed)]
-        spans = [(start, end) if mended else (start + part.start, start + part.end) for part in placed]
+        made: list[ToolCall | str] = []
         try:
-            made = [
-                self.rules.make(part.written, span, "envelope", mended)
-                for part, span in zip(placed[:room], spans, strict=False)
-            ]
+            for part in found:
+                if not isinstance(part, Placed):
+                    made.append(part)
+                    continue
+                span = (start, end) if mended else (start + part.start, start + part.end)
+                room -= 1
+                if room >= 0:
+                    made.append(self.rules.make(part.written, span, "envelope", mended))
+                else:
+                    self.rejections.add(*span, Refusal(*too_many(self.rules.limits), part.written.name))
         except BaseException:  # of `id_factory`
             self._go_back(start, raw)
             raise
-        for part, span in zip(placed[room:], spans[room:], strict=True):
-            self.rejections.add(*span, Refusal(*too_many(self.rules.limits), part.written.name))
         content.take_out()
-        for call in made:
-            content.call(call)
-        for message in found:
-            if not isinstance(message, Placed):
-                content.message(message)
+        for one in made:
+            if isinstance(one, str):
+                content.message(one)
+            else:
+                content.call(one)
         self._after_call(end)
         return True
 
@@ -225,7 +229,7 @@ class Decisions(Turn):
         if candidate.is_part:
             return False
         if candidate.format == "pythonic":
-            is_call = self.in_list or refusal.reason is RejectionReason.MISSING_ARGUMENTS or _ARGUED(raw) is not None
+            is_call = self.in_list or refusal.reason is RejectionReason.MISSING_ARGUMENTS or not _SIGNATURE(raw)
         else:
             is_call = candidate.format != "json" or has_call_keys(raw) or refusal.name in self.rules.declared
         return is_call or search_markup_for_calls(self.markup) is not None

@@ -105,6 +105,7 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
 def _first(*, json: bool, names: bool, ended: bool) -> str:
     """Return what may begin something in text. Each begins with a character of its own: that is fast to search for."""
     at_end = "" if ended else r"|\Z"
+    end = r"\Z"
     letter = r"|[^\W\d]" if names else ""
     line = [rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|{_BETWEEN}\{{)"] if names else []
     if not ended:
@@ -112,8 +113,7 @@ def _first(*, json: bool, names: bool, ended: bool) -> str:
     things = [
         rf"\[(?=[ \t\n\r\[{{A-Z/]{letter}{at_end})",
         rf"<(?=[A-Za-z!?|\uff5c]{at_end})",
-        "```" if ended else r"`(?=``|`?\Z)",
-        "~~~" if ended else r"~(?=~~|~?\Z)",
+        *(rf"{char}(?<!{char}{char})(?={char}{char}{'' if ended else rf'|{char}?' + end})" for char in "`~"),
         rf"\*(?=\*[ \t]{{0,4}}(?:[{{<\[`\w]{at_end}){at_end})",
         ">>>" if ended else r">(?=>>|>?\Z)",
         rf"\n(?=[ \t]*(?:{'|'.join([*line, 'functools.'])}))",
@@ -135,7 +135,7 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
             rf"\|im_start\|>(?!{other_role}){no_role}(?:assistant(?![A-Za-z])[ \t]{{0,4}})?(?:\r?\n)?",
             r"/(?P<close>[A-Za-z][^<>{\n]{0,60})>",
             rf"{no_tag}(?P<open>[A-Za-z][\w:.-]{{0,31}})(?:[ \t][^<>{{\n]{{0,28}})?/?>",
-            rf"\|(?:start_header_id|header_start)\|>(?!{_OTHER_HEADER})(?:[^<>|]{{0,32}}{HEADER_END}|(?=[\[{{]|{HEADER}))",
+            rf"\|(?:start_header_id|header_start)\|>(?!{_OTHER_HEADER})(?:[^<>|{{]{{0,32}}{HEADER_END}|(?=[\[{{]|{HEADER}))",
             TOKEN[1:],
             r"!--|\?[^<>\n{]{0,60}>",
             r"[a-z_]{4,24}[ \n]{1,4}(?=\{)",  # <functioncall {…}
@@ -173,7 +173,7 @@ def _angle(*, function: bool, ended: bool) -> dict[str, str]:
     if not ended:
         begun = rf"{_FUNCTION.replace('?P<tool>', '?:')}{SPACE}(?:{beginnings('</function>')})?"
         things += [
-            rf"{HEADER}[^<>|]{{0,32}}(?:<(?:\|[a-z_]{{0,16}}\|?)?)?\Z(?P<more_header>)",
+            rf"{HEADER}[^<>|{{]{{0,32}}(?:<(?:\|[a-z_]{{0,16}}\|?)?)?\Z(?P<more_header>)",
             rf"{IM_START}{_ROLE_BEGINS}(?P<more_im>)",
             r"<(?:[A-Za-z/!?|\uff5c][^<>{\n]{0,62}(?:\n[ \n]{0,4})?)?\Z(?P<more_tag>)",
             *([rf"{begun}\Z(?P<more_function>)"] if function else []),
@@ -188,7 +188,7 @@ def _fences(*, ended: bool) -> dict[str, str]:
     fences = {}
     for char in "`~":
         more = "" if ended else rf"|(?:{char}{{1,2}}|{char}{{3,16}}[^\n`{{\[<]{{0,104}})\Z(?P<more>)"
-        fences[char] = rf"(?P<ticks>{char}{{3,16}})(?!{char}){words}(?=[\n{{\[<`]{at_end})(?P<fence>){more}"
+        fences[char] = rf"(?<!{char})(?P<ticks>{char}{{3,16}})(?!{char}){words}(?=[\n{{\[<`]{at_end})(?P<fence>){more}"
     return fences
 
 

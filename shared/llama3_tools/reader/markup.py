@@ -57,7 +57,7 @@ OTHERS = f"(?:{'|'.join(''.join(f'[{char}{char.upper()}]' for char in role) for 
 _END_OF_TURN = r"<\|(?:eom_id|eot_id|end_of_text|eom|eot|im_end|endoftext)\|>"
 _KNOWN = (
     r"<\|(?:python_tag|python_start|python_end|begin_of_text|finetune_right_pad_id|end_header_id|header_end)\|>"
-    rf"|{_END_OF_TURN}|{HEADER}(?:[^<>|]{{0,32}}{HEADER_END})?|{IM_START}(?:(?:assistant|{OTHERS})(?![A-Za-z]))?"
+    rf"|{_END_OF_TURN}|{HEADER}(?:[^<>|{{]{{0,32}}{HEADER_END})?|{IM_START}(?:(?:assistant|{OTHERS})(?![A-Za-z]))?"
 )
 """The tokens of Llama's and ChatML's, which go at the edges of an output, too."""
 TOKEN = r"<[|\uff5c](?!im_start\||(?:start_header_id|header_start)\|)[^<>|\uff5c\n]{1,40}[|\uff5c]>"  # noqa: S105
