@@ -34,9 +34,9 @@ _NAMES = {"get_weather", "search_web", "set_timer"}
 _WRAPPERS = re.compile(
     r"<\|(?:python_tag|eom_id|eot_id)\|>|</?tool_call>|</?tool>|<function=\w+>|</function>|```(?:json)?|[\[\]]"
 )
-"""What vanishes with a call (rules 2, 9 and 10)."""
+"""What vanishes with a call (principle 2)."""
 _DELIMITERS = re.compile(r"[\s;,]+")
-"""What vanishes between calls and around them (rules 3 and 4)."""
+"""What vanishes between calls and around them (principle 2)."""
 _BY_NAME: Mapping[str, Question] = {question.name: question for question in QUESTIONS}
 
 

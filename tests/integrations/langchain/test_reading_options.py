@@ -181,7 +181,7 @@ class TestLimits:
             messages = run(agent_on(server, limits=Limits(max_calls=1)))["messages"]
         told = [(message.status, message.text) for message in messages if message.type == "tool"]
         assert ("success", "sunny in Paris") in told
-        assert [status for status, _ in told] == ["success"], "calls that are too many are no attempts (rule 15)"
+        assert [status for status, _ in told] == ["success"], "calls that are too many are no attempts (principle 7)"
 
     def test_a_call_beyond_the_rejections_is_not_told(self) -> None:
         broken = PARIS.replace("}}", ",}}")

@@ -199,7 +199,7 @@ class TestWhatIsNot:
 
 
 class TestDeclaredTools:
-    """What a declaration changes (rule 11)."""
+    """What a declaration changes (principle 1)."""
 
     UNKNOWN = 'Sure. {"name": "rm", "parameters": {}}'
 

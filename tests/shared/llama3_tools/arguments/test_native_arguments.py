@@ -1,4 +1,4 @@
-"""The arguments of a server's calls: strict JSON or none (rule 8), in any pieces, and each character read once."""
+"""The arguments of a server's calls: strict JSON or none (principle 1), in any pieces, and each character read once."""
 
 from __future__ import annotations
 

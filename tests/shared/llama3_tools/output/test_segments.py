@@ -178,7 +178,7 @@ def test_no_character_hides_where_a_segment_is_shown() -> None:
 
 
 def content_of(segments: tuple[Segment, ...]) -> str | None:
-    """The content by rule 4: what is text, each stretch of it stripped, the stretches joined by one space."""
+    """The content by principle 2: what is text, each stretch of it stripped, the stretches joined by one space."""
     if all(segment.kind is not CALLED for segment in segments):
         return "".join(segment.text for segment in segments if segment.kind is not REMOVED)
     stretches = [""]
