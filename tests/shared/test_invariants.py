@@ -21,7 +21,7 @@ from chunkings import cut, extract_in_every_chunking
 from fragments import FRAGMENTS, READINGS, SITUATIONS
 from llama3_tools import Extractor
 from llama3_tools.literals.json_object import parse_object
-from llama3_tools.literals.json_tokens import scan_json
+from llama3_tools.literals.json_tokens import JsonTokens
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -193,7 +193,8 @@ def test_content_is_not_to_be_read_again_where_a_call_was_taken_out(output: str,
 @settings(max_examples=400)
 def test_the_scanner_in_c_accepts_no_other_grammar_than_the_token_reader(text: str):
     parsed = parse_object(text, 0)
-    end, refusal = scan_json(text, 0)
+    tokens = JsonTokens()
+    end, refusal = tokens.read(text, 0, 0, ended=True), tokens.refusal
     if parsed is not None:
         assert (end, refusal) == (parsed.end, None)
     if refusal is None:

@@ -38,11 +38,8 @@ def written(name: str, arguments: dict[str, Any], key: str = "parameters") -> st
 
 OUTPUTS = {
     "a bare call": (written("plan_route", _ROUTE), ["plan_route"]),
-    "a call with its type": (f'{{"type": "function", {written("plan_route", _ROUTE)[1:]}', ["plan_route"]),
     "text, then a call": (f"To answer that I need the route first.\n\n{written('plan_route', _ROUTE)}", ["plan_route"]),
     "long text around": (f"Here is how:\n{_STEPS}\n\n{written('order', _ORDER)}\n\n{_STEPS}", ["order"]),
-    "the custom tag": ('<function=plan_route>{"from": "Lyon", "to": "Turin"}</function>', ["plan_route"]),
-    "Groq's failed generation": ('<function=plan_route{"from": "Lyon", "to": "Turin"}</function>', ["plan_route"]),
     "Hermes' tag": (
         "\n".join(
             f"<tool_call>\n{call}\n</tool_call>"
@@ -50,15 +47,10 @@ OUTPUTS = {
         ),
         ["order", "plan_route"],
     ),
-    "ChatML without roles": (
-        f"<|im_start|>\n{written('order', _ORDER, 'arguments')}\n<|im_start|>\nThe order is on its way.\n<|im_end|>",
-        ["order"],
-    ),
     "ChatML, broken by Python": (
         '<|im_start|>\n{"arguments": {"to": "Turin", "avoid_tolls": True}, "name": "plan_route"}\n<|im_start|>',
         [],
     ),
-    "python_tag": (f"<|python_tag|>{written('plan_route', _ROUTE)}<|eom_id|>", ["plan_route"]),
     "a fence in text": (f"I'd call this:\n\n```json\n{written('order', _ORDER)}\n```\n\nIt places it.", ["order"]),
     "a pythonic list": ("[plan_route(to='Turin', seats=3), order(note='Ana')]", ["plan_route", "order"]),
     "a built-in tool": ('<|python_tag|>brave_search.call(query="toll roads in Piedmont")', ["brave_search"]),
@@ -73,11 +65,6 @@ OUTPUTS = {
     "an answer": (f"You can drive from Lyon to Turin in about four hours.\n\n{_STEPS}\n\nDrive {{safely}}!", []),
     "a program": ("```python\ndef plan_route(to):\n    return [to]\n\nprint(plan_route('Turin'))\n```\nThat's it.", []),
     "a table": ("| city | hours |\n|---|---|\n| Lyon | 4 |\n\nPrices: [12, 15]; see (1) and f(x) = {x: 2}.", []),
-    "thoughts, then a call": (
-        f"<think>\nThey want a route.\n</think>\n\n{written('plan_route', _ROUTE)}",
-        ["plan_route"],
-    ),
-    "a refusal": ("None of the functions can be used here: `plan_route` needs a destination, which is not given.", []),
 }
 
 TOOLS = [
@@ -112,7 +99,7 @@ def test_an_attempt_that_failed_is_told(name: str):
     assert {attempt.name for attempt in attempts} & {"plan_route", "order"}
 
 
-@pytest.mark.parametrize("name", ["an answer", "a program", "a table", "a refusal", "a schema echoed"])
+@pytest.mark.parametrize("name", ["an answer", "a program", "a table", "a schema echoed"])
 def test_an_answer_is_no_attempt(name: str):
     assert Extractor(TOOLS).extract(OUTPUTS[name][0]).attempts == ()
 

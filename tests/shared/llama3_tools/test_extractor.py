@@ -122,8 +122,16 @@ class TestOptions:
     def test_limits_are_limits(self):
         with pytest.raises(TypeError, match="limits are Limits"):
             ReadOptions(limits=(1, 2))  # type: ignore[arg-type]  # on purpose
-        with pytest.raises(ValueError, match="max_calls is at least 1"):
-            ReadOptions(limits=Limits(max_calls=0))
+        for limits in (10, Limits(max_calls=1.5), Limits(max_calls=True)):  # type: ignore[arg-type]  # on purpose
+            with pytest.raises(TypeError, match="whole numbers, such as Limits"):
+                ReadOptions(limits=limits)  # type: ignore[arg-type]  # on purpose
+        for name, value, bound in (
+            ("max_calls", 0, "least 1"),
+            ("max_call_length", 255, "least 256"),
+            ("max_depth", 128, "most 127"),
+        ):
+            with pytest.raises(ValueError, match=f"limits: {name} is at {bound}, not {value}"):
+                ReadOptions(limits=Limits(**{name: value}))
 
 
 class TestTools:

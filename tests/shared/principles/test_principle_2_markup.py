@@ -58,14 +58,6 @@ def test_it_goes_with_the_calls_that_it_touches(opening: str, closing: str):
         assert "One" in (extraction.content or "")
 
 
-@pytest.mark.parametrize(("opening", "closing"), AROUND.values(), ids=AROUND)
-def test_it_is_cut_off_with_its_call(opening: str, closing: str):
-    assert closing
-    text = f"One {opening}{A[:-1]}"
-    extraction = extract_in_every_chunking(text, is_sampled=True)
-    assert (extraction.content, refused(extraction)) == (text, "truncated f!")
-
-
 PYTHONIC = (
     [*"[]"],
     ("<tool_call>", "</tool_call>"),
@@ -82,39 +74,28 @@ def test_so_it_does_with_pythonic_calls(opening: str, closing: str):
         assert (called(extraction), extraction.content, refused(extraction)) == (names, "One two", "")
 
 
+F = '{"a": 1}'
 FORMATS = {
-    "bare": ("%s", "json"),
-    "in a list": ("[%s]", "json"),
-    "after a token": ("<|python_tag|>%s<|eom_id|>", "json"),
-    "in a tag": ("<tool>%s</tool>", "tool"),
-    "in another tag": ("<tool_calls>%s</tool_calls>", "tool_calls"),
-    "in a tag in a tag": ("<tool_calls><tool_call>%s</tool_call></tool_calls>", "tool_call"),
-    "after a tag": (f"<tool>{B}</tool>%s", "json"),
-    "in a fence": ("```json\n%s\n```", "fence"),
-    "in a tag in a fence": ("```\n<tool_call>%s</tool_call>\n```", "fence"),
-    "in an envelope": ('{"tool_call": %s}', "envelope"),
+    "bare": (A, "json", A),
+    "in a list": (f"[{A}]", "json", A),
+    "after a token": (f"<|python_tag|>{A}<|eom_id|>", "json", A),
+    "in a tag": (f"<tool>{A}</tool>", "tool", A),
+    "in another tag": (f"<tool_calls>{A}</tool_calls>", "tool_calls", A),
+    "in a tag in a tag": (f"<tool_calls><tool_call>{A}</tool_call></tool_calls>", "tool_call", A),
+    "after a tag": (f"<tool>{B}</tool>{A}", "json", A),
+    "in a fence": (f"```json\n{A}\n```", "fence", A),
+    "in a tag in a fence": (f"```\n<tool_call>{A}</tool_call>\n```", "fence", A),
+    "in an envelope": (f'{{"tool_call": {A}}}', "envelope", A),
+    "a function tag": (f"<function=f>{F}</function>", "function", f"<function=f>{F}"),
+    "pythonic": ("<tool_call>[f(a=1)]</tool_call>", "pythonic", "f(a=1)"),
+    "after its name": (f"<tool_call>f {F}</tool_call>", "name", f"f {F}"),
 }
 
 
-@pytest.mark.parametrize(("wrap", "format_"), FORMATS.values(), ids=FORMATS)
-def test_a_call_says_how_it_was_written_and_where(wrap: str, format_: str):
-    call = extract_in_every_chunking(wrap % A, tools=TOOLS).tool_calls[-1]
-    assert (call.format, (wrap % A)[slice(*call.span)]) == (format_, A)
-
-
-@pytest.mark.parametrize(
-    ("text", "format_", "span"),
-    [
-        ('<function=f>{"a": 1}</function>', "function", (0, 20)),
-        ("[f(a=1)]", "pythonic", (1, 7)),
-        ("<tool_call>[f(a=1)]</tool_call>", "pythonic", (12, 18)),
-        ('f\n{"a": 1}', "name", (0, 10)),
-        ('<tool_call>f {"a": 1}</tool_call>', "name", (11, 21)),
-    ],
-)
-def test_so_does_one_whose_name_stands_before_its_arguments(text: str, format_: str, span: tuple[int, int]):
-    (call,) = extract_in_every_chunking(text, tools=TOOLS).tool_calls
-    assert (call.format, call.span, call.arguments) == (format_, span, {"a": 1})
+@pytest.mark.parametrize(("text", "format_", "written"), FORMATS.values(), ids=FORMATS)
+def test_a_call_says_how_it_was_written_and_where(text: str, format_: str, written: str):
+    call = extract_in_every_chunking(text, tools=TOOLS).tool_calls[-1]
+    assert (call.format, text[slice(*call.span)], call.arguments) == (format_, written, {"a": 1})
 
 
 PARTLY = {

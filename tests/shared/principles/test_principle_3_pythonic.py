@@ -23,14 +23,9 @@ def read(text: str, **options: Any) -> Extraction:  # noqa: ANN401 - as Extracto
 
 STANDS: dict[str, tuple[str, str, str | None]] = {
     "a list": ("[f(a=1)]", "f", None),
-    "a list, white space and commas": ("[ f ( a = 1 , ) ,\n g ( ) , ]", "f g", None),
-    "a list, no comma between": ("[f(a=1) g()]", "f g", None),
-    "a list, open at the end": ("[f(a=1)", "f", None),
-    "two lists": ("[f(a=1)]; [g()][g()]", "f g g", None),
     "a list in a sentence": ("Sure: [f(a=1)] One moment.", "f", "Sure: One moment."),
     "a list before a full stop": ("I call [f(a=1)].", "f", "I call ."),
     "a list in parentheses": ("(Now: [f(a=1)])", "f", "(Now: )"),
-    "a list after a bullet": ("* [f(a=1)]\n- [g()]", "f g", "* -"),
     "a list before JSON": ('[f(a=1)] {"name": "g", "parameters": {}}', "f g", None),
     "a list in ChatML": ("<|im_start|>assistant[f(a=1)]<|im_end|>", "f", None),
     "a line": ("f(a=1)", "f", None),

@@ -119,23 +119,16 @@ def test_beside_a_call_nothing_is_silent_either(text: str):
 
 
 DETAILS = {
-    "many keys": ('{"a": 1, "b": 2, "c": 3}', "an object with the keys a, b, c, but no name"),
     "a name alone": ('{"name": "rm"}', "'rm' has no arguments, and is no declared tool"),
-    "required arguments": ('{"name": "f"}', "'f' has no arguments, and is a tool that requires some"),
     "keys beside the name": ('{"name": "clock", "x": 1}', "'clock' has no arguments, but the keys x"),
-    "a schema": ('{"name": "clock", "description": "d"}', "the schema of 'clock', not a call of it"),
-    "an empty name": ('{"name": "", "parameters": {}}', "the name is empty"),
     "a list": ('{"name": "f", "parameters": [1]}', "'parameters' is neither an object nor a string that holds one"),
-    "a key twice": ('{"id": 1, "id": 2, "name": "f", "parameters": {}}', "the key 'id' stands twice"),
     "an argument twice": ('{"name": "f", "parameters": {"a": 1, "a": 2}}', "a key stands twice in the arguments"),
     "an undeclared tool": (
         '{"name": "rm", "parameters": {}}',
         "'rm' is not a declared tool; declared: f, g, clock, save, delete",
     ),
-    "an overflow": ('{"name": "f", "parameters": {"a": 1e999}}', "a number or a constant that JSON does not have"),
     "an envelope with more": ('{"answer": 42, "tool_call": null}', "an envelope with 'answer', which would be lost"),
     "an envelope of another's": (f'{{"tool_call": {CLOCK}, "role": "user"}}', "an envelope of the role 'user'"),
-    "a variable": ("[f(a=b)]", "expected a literal, found the name 'b'"),
 }
 
 
@@ -164,7 +157,13 @@ def test_the_reasons_are_a_closed_list_each_with_a_case():
     texts = [text for text, _ in (*ATTEMPTS.values(), *NO_ATTEMPTS.values(), *DETAILS.values())]
     extractor = Extractor(tools=TOOLS)
     found = {one.reason for text in texts for one in extractor.extract(text).rejections}
-    others = {"conflicting_arguments", "too_deep", "too_long", "too_many"}  # in the files of principles 1 and 8
+    others = {
+        "conflicting_arguments",
+        "invalid_name",
+        "too_deep",
+        "too_long",
+        "too_many",
+    }  # in the files of principles 1 and 8
     assert {str(reason) for reason in RejectionReason} - {str(reason) for reason in found} == others
 
 

@@ -45,13 +45,10 @@ READY = {
     "in a fence": f"```json\n{CALL}\n```",
     "an envelope": f'{{"tool_calls": [{CALL}, {CALL}]}}',
     "OpenAI's": f'{{"type": "function", "function": {CALL}}}',
-    "the 1B's": '{"type": "function", "function": "f", "parameters": {"a": 1}}',
-    "another key": '{"action": "f", "args": {"a": 1}}',
     "a function tag": '<function=f>{"city": "Paris"}</function>',
     "a name before its arguments": 'f\n{"city": "Paris"}',
     "a pythonic list": "[f(a='Paris')]",
     "a pythonic line": "f(a='Paris')\n",
-    "a line break in a list": "[\n  f(a='Paris')\n]",
 }
 
 
@@ -88,13 +85,6 @@ def test_it_is_told_of_a_call_while_another_one_waits(form: str):
 def test_it_is_told_of_each_call_in_turn(text: str):
     told = statuses(progress(list(text), tools=TOOLS))
     assert [one for one in told if one[1] == "ready"] == [("f", "ready"), ("g", "ready")]
-
-
-def test_a_call_after_what_broke_begins_anew():
-    assert [one for one in statuses(progress(list(f'{{"name": "g", {CALL}'))) if one[1] != "writing"] == [
-        ("g", "withdrawn"),
-        ("f", "ready"),
-    ]
 
 
 def test_of_what_may_be_repaired_it_ends_as_it_is():

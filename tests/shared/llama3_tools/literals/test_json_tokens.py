@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llama3_tools.literals.json_depth import MAX_DEPTH
-from llama3_tools.literals.json_tokens import JsonTokens, scan_json
+from llama3_tools.literals.json_tokens import JsonTokens
+from llama3_tools.literals.refusal import Refusal
 
 VALUES = {
     "objects": '{"a": {}, "b": {"a": 1}}',
@@ -39,6 +40,12 @@ BROKEN = {
 }
 
 
+def scan(text: str, start: int = 0) -> tuple[int, Refusal | None]:
+    """Return where the value at an index ends, and why it is none, if it is none."""
+    tokens = JsonTokens()
+    return tokens.read(text, start, 0, ended=True), tokens.refusal
+
+
 def in_characters(text: str) -> tuple[int, JsonTokens]:
     """Read a text in single characters; return where reading stopped."""
     tokens = JsonTokens()
@@ -54,7 +61,7 @@ def in_characters(text: str) -> tuple[int, JsonTokens]:
 
 @pytest.mark.parametrize("text", VALUES.values(), ids=VALUES)
 def test_a_value_ends_where_it_ends(text: str):
-    assert scan_json(f"x{text}}} and more", 1) == (len(text) + 1, None)
+    assert scan(f"x{text}}} and more", 1) == (len(text) + 1, None)
     end, tokens = in_characters(text)
     assert (end, tokens.is_complete, tokens.refusal) == (len(text), True, None)
 
@@ -70,7 +77,7 @@ def test_what_breaks_the_grammar_is_named_with_its_place(text: str, detail: str,
 
 @pytest.mark.parametrize("text", ["{", '{"a', '{"a"', '{"a":', "[1", "[tr", '["\\u00', "[-"])
 def test_what_ends_early_is_cut_off(text: str):
-    refusal = scan_json(text, 0).refusal
+    _, refusal = scan(text)
     assert refusal is not None
     assert str(refusal.reason) == "truncated"
 
@@ -78,10 +85,10 @@ def test_what_ends_early_is_cut_off(text: str):
 @given(st.text('{}[]",:\\ntrue0.1e-x \n', max_size=16))
 def test_what_it_takes_pythons_json_takes_and_the_other_way_round(rest: str):
     text = f"[{rest}"
-    scan = scan_json(text, 0)
+    end, refusal = scan(text)
     try:
-        _, end = json.JSONDecoder().raw_decode(text)
+        _, whole = json.JSONDecoder().raw_decode(text)
     except ValueError:
-        assert scan.refusal is not None
+        assert refusal is not None
     else:
-        assert (scan.end, scan.refusal) == (end, None)
+        assert (end, refusal) == (whole, None)
