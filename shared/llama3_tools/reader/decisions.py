@@ -11,23 +11,23 @@ from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.content import Waiting
 from llama3_tools.reader.json_calls import WrittenCall
-from llama3_tools.reader.leftovers import LOOK_BEHIND
 from llama3_tools.reader.markup import search_markup_for_calls
 from llama3_tools.reader.quotation import IN_FENCE
 from llama3_tools.reader.regions import region_of_fence
 from llama3_tools.reader.rejections import attempted_name, has_call_keys
 from llama3_tools.reader.rules import Found, Placed
 from llama3_tools.reader.switches import is_off
-from llama3_tools.reader.turn import CODE, GAP, JSON, PYTHON, REGION, TEXT, Candidate, Turn
+from llama3_tools.reader.turn import CODE, GAP, JSON, LOOK_BEHIND, PYTHON, REGION, TEXT, Candidate, Turn
 from llama3_tools.values import RejectionReason, ToolCall
 
 __all__ = ["BROKEN_OFF", "Decisions"]
 
 BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call")
 
-_SCALARS_BEFORE = re.compile(r'\[(?:\s*(?:"[^"\n]{0,64}"|[-+.\w]{1,32})\s*,)+[\s\[]*\Z').search
+_STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()\[\]{}]').finditer
+_SCALAR = re.compile(r'[\s\[]*(?:"(?:[^"\\\n]|\\.)*"|[-+.\w]{1,32})\s*[,\]]').match
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
-_OPEN_CALL = re.compile(r"[\w\])]\([^()]*\Z").search
+_CALLED = re.compile(r"[\w\])]\(").match
 _SIGNATURE = re.compile(r"[^(]*\(\s*(?:[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)?\s*\)").fullmatch
 """A pythonic call as prose has it: `search(query)`."""
 _PART = "a part of data, of code, or of a malformed object"
@@ -258,7 +258,7 @@ class Decisions(Turn):
             return True
         if self.broken is PYTHON and not search_markup_for_calls(self.markup):
             return True
-        if "(" in before and _OPEN_CALL(before):
+        if _is_in_call(before):
             return True
         if last == ":":
             return _KEY_BEFORE(before) is not None
@@ -266,12 +266,20 @@ class Decisions(Turn):
             after_data = (
                 self.data_end >= self.base and self.text[self.data_end - self.base : at].strip(" \t\n\r[") == ","
             )
-            return after_data or _SCALARS_BEFORE(around) is not None
+            return after_data or self._follows_data(before, self.base + at - len(around))
         return False
+
+    def _follows_data(self, before: str, offset: int) -> bool:
+        """Return whether the array that is open at the end of some text, which stands at an offset, began with data."""
+        opened = _open_bracket(before)
+        if before[opened : opened + 1] != "[":
+            return False
+        is_object = before[opened + 1 :].lstrip()[:1] == "{"
+        return self.data_end > offset + opened if is_object else _SCALAR(before, opened + 1) is not None
 
     def is_argument(self, at: int) -> bool:
         """Return whether what begins at an index stands in the parentheses of a call that is not read."""
-        return _OPEN_CALL(self._before(at)) is not None
+        return _is_in_call(self._before(at))
 
     def _is_first(self, at: int) -> bool:
         """Return whether an object is the first element of an array."""
@@ -309,6 +317,26 @@ class Decisions(Turn):
         self.fence, self.fence_is_fresh, self.opened = "", False, ""
         self.state = CODE
         return True
+
+
+def _open_bracket(text: str) -> int:
+    """Return the index of the innermost bracket that is open at the end of some text, or -1.
+
+    >>> _open_bracket('f(g(1), "(",')
+    1
+    """
+    opened = [-1]
+    for match in _STRINGS_AND_BRACKETS(text):
+        if match[0] in "([{":
+            opened.append(match.start())
+        elif match[0] in ")]}" and len(opened) > 1:
+            opened.pop()
+    return opened[-1]
+
+
+def _is_in_call(text: str) -> bool:
+    """Return whether some text ends in the parentheses of a call of a function."""
+    return "(" in text and _CALLED(text, max(_open_bracket(text) - 1, 0)) is not None
 
 
 def _name_of(found: Found) -> str | None:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.reader.markup import METHOD
 
-__all__ = ["LOOK_BEHIND", "Leftover", "leftovers"]
+__all__ = ["REACH", "Leftover", "leftovers"]
 
-LOOK_BEHIND = LONGEST_NAME + 32
+REACH = LONGEST_NAME + 32
 """How much of the text before it may belong to what is found."""
 
 _SIGN = re.compile(r"[({\[}=:<\"']").search
@@ -29,7 +29,7 @@ _LEFT = re.compile(
 
 
 class Leftover(NamedTuple):
-    """The name of a declared tool, with what could be its arguments after it."""
+    """The name of a declared tool, after which stands what could be its arguments."""
 
     name: str
     start: int
@@ -42,7 +42,7 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
     """Yield the odd forms that end in a piece of text.
 
     >>> list(leftovers("['now', {", 0, 0, 9, {"now"}))
-    [Leftover(name='now', start=2, end=8, is_mention=False)]
+    [Leftover(name='now', start=2, end=5, is_mention=False)]
 
     Args:
         text: the text, with what stands before the piece.
@@ -53,7 +53,7 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
     """
     if _SIGN(text, start, end) is None:
         return
-    for match in _LEFT.finditer(text, max(start - LOOK_BEHIND, begin), end):
+    for match in _LEFT.finditer(text, max(start - REACH, begin), end):
         if match.end() <= start:
             continue
         name = match[1] or match[2]
@@ -61,5 +61,5 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
             if one in names:
                 is_mention = match[0] == f"{name}("
                 begins = match.start(1) if match[1] else match.start(2)
-                yield Leftover(one, begins, match.end() - 1, is_mention)
+                yield Leftover(one, begins, begins + len(name), is_mention)
                 break

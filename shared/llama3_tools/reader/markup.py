@@ -60,7 +60,7 @@ _KNOWN = (
     rf"|{_END_OF_TURN}|{HEADER}(?:[^<>|{{]{{0,32}}{HEADER_END})?|{IM_START}(?:(?:assistant|{OTHERS})(?![A-Za-z]))?"
 )
 """The tokens of Llama's and ChatML's, which go at the edges of an output, too."""
-TOKEN = r"<[|\uff5c](?!im_start\||(?:start_header_id|header_start)\|)[^<>|\uff5c\n]{1,40}[|\uff5c]>"  # noqa: S105
+TOKEN = r"<[|\uff5c](?!im_start\||(?:start_header_id|header_start)\|)[^<>{(|\uff5c\n]{1,40}[|\uff5c]>"  # noqa: S105
 """A token by its look, with DeepSeek's wide bars, too; but those that begin a turn, which take a role."""
 _CLOSING_TAG = r"</[A-Za-z][^<>{\n]{0,60}>"
 

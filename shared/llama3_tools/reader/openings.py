@@ -217,7 +217,8 @@ class Openings(Candidates):
         before = self.text[max(self.pos - _LOOK_BEHIND, 0) : self.pos]
         line = before[before.rfind("\n") + 1 :]
         begins_line = len(line) < len(before) or self.base + self.pos == len(before)
-        return begins_line and len(line.strip("*")) <= _MOST_INDENT and not line.strip(" *")
+        is_first = begins_line and len(line.strip("*")) <= _MOST_INDENT and not line.strip(" *")
+        return is_first and not self.is_argument(self.pos)
 
     def _stands_alone(self, at: int) -> bool:
         """Return whether nothing but markup, or the marker of a list, stands on the line before an index."""

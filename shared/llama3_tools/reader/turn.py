@@ -12,7 +12,7 @@ from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.content import Content, Waiting
 from llama3_tools.reader.grammar import Grammar
-from llama3_tools.reader.leftovers import LOOK_BEHIND, leftovers
+from llama3_tools.reader.leftovers import REACH, leftovers
 from llama3_tools.reader.markup import METHOD
 from llama3_tools.reader.quotation import Line
 from llama3_tools.reader.regions import Region
@@ -21,8 +21,10 @@ from llama3_tools.reader.rules import BUILT_IN, Rules
 from llama3_tools.reader.switches import is_off
 from llama3_tools.values import RejectionReason
 
-__all__ = ["Candidate", "Head", "State", "Turn"]
+__all__ = ["LOOK_BEHIND", "Candidate", "Head", "State", "Turn"]
 
+LOOK_BEHIND = 512
+"""How much of the text before it says whether something is quoted, or a part of something."""
 _KEPT = 2 * LOOK_BEHIND
 """How much of what was read the window keeps, for those who look back."""
 _WORD = re.compile(r"\w").search
@@ -189,7 +191,7 @@ class Turn:
         assert names is not None  # noqa: S101  # the caller asked
         begin = max(self.line_from - base, 0)
         if len(names) <= _MOST_NAMES:
-            looked_at = text[max(start - LOOK_BEHIND, begin) : end]
+            looked_at = text[max(start - REACH, begin) : end]
             if not any(name in looked_at for name in names):
                 return
         for left in leftovers(text, begin, start, end, names):

@@ -178,7 +178,6 @@ def test_json_in_the_text_fails_where_native_calls_alone_are_let_pass(kind: Kind
             "See [1].",
             "arr[0] = 5 and a[[1, 2]] are 7.",
             "Paris has 2.1 million people.\n\nSources: calculate [1]",
-            "The set is\n\ncalculate {2, 4}",
             "- [ ] todo\n- [x] done",
             'x["key"] = y["a"]["b"]',
             "Use {} or [] in Rust.",
