@@ -172,7 +172,7 @@ class TestStructuredAnswers:
 
 
 NAMED_LAST = [
-    ('<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>', "a tool"),
+    ('<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>', "get_weather"),
     ("<tool_call>\n{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}\n</tool_call>", "get_weather"),
     ('<tool_call>\n{"arguments": {"city": "Par', "a tool"),
 ]

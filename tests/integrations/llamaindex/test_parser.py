@@ -136,7 +136,7 @@ def test_an_attempted_call_that_failed_is_an_error_and_stays_text(output: str, t
 @pytest.mark.parametrize(
     ("output", "name"),
     [
-        ('<tool_call>{"arguments": {"city": Paris}, "name": "get_weather"}</tool_call>', ""),
+        ('<tool_call>{"arguments": {"city": Paris}, "name": "get_weather"}</tool_call>', "get_weather"),
         ("<tool_call>{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}</tool_call>", "get_weather"),
         ('<tool_call>{"arguments": {"city": "Par', ""),
     ],

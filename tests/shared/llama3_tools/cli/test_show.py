@@ -29,8 +29,8 @@ SHOWN_TRUNCATED = """\
   Hm,
   [dim cyan]<tool_call>[/][bold green]{"name": "clock", "parameters": {"city": [/]
   [bold green]"Paris"}}[/][dim cyan]</tool_call>[/]
-  or <think>[bold red]{"name": "clock", "parameters": {"city": [/]
-  [bold red]"Paris"}}[/][yellow]</think>[/]<think>[yellow]Or [/][bold red]{"name": "clock", "parameters": [/]
+  or [yellow]<think>[/][bold red]{"name": "clock", "parameters": {"city": [/]
+  [bold red]"Paris"}}[/][yellow]</think><think>Or [/][bold red]{"name": "clock", "parameters": [/]
   [bold red]{"city": "Paris"}}[/][yellow]</think>[/][bold red]{"name": "clock", "parameters": [/]
   [bold red]{"city": "Paris[/]
 
