@@ -12,7 +12,7 @@ from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.content import Waiting
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import search_markup_for_calls
-from llama3_tools.reader.quotation import IN_FENCE
+from llama3_tools.reader.quotation import IN_FENCE, IN_STRING
 from llama3_tools.reader.regions import region_of_fence
 from llama3_tools.reader.rejections import attempted_name, has_call_keys
 from llama3_tools.reader.rules import Found, Placed
@@ -129,7 +129,7 @@ class Decisions(Turn):
 
     def _after_call(self, end: int) -> None:
         self.candidate, self.state = None, GAP
-        self.markup = ""
+        self.markup, self.quoted, self.may_be_code = "", None, True
         self.fence_is_fresh, self.broken = False, ""
         self.line_from = self.gap_from = end
 
@@ -191,6 +191,8 @@ class Decisions(Turn):
         self.markup, self.opened, self.fence_is_fresh = "", "", False
         had_words = self.has_words
         self.put(end)
+        if candidate.quoted is IN_STRING:
+            self.string_end = self.base + end
         self.has_words = had_words or refusal.reason is not RejectionReason.QUOTED
         if is_element:
             self.data_end = self.base + end
@@ -240,7 +242,8 @@ class Decisions(Turn):
             candidate.quoted = self.region.why
         elif not self.content.is_after_call:
             candidate.quoted = self.quoted if self.markup else self.why_quoted(at)
-            candidate.is_part = candidate.format == "json" and self._is_part(at)
+            is_in_string = candidate.format == "function" and self.broken is PYTHON
+            candidate.is_part = is_in_string or (candidate.format == "json" and self._is_part(at))
 
     def is_free(self, at: int) -> bool:
         """Return whether an object at an index may be called: it is neither quoted nor a part of something."""
@@ -254,7 +257,7 @@ class Decisions(Turn):
         around = self._before(at)
         before = around.rstrip(" \t\n\r[")
         last = before[-1:]
-        if last == "=" or (not before and len(around) == LOOK_BEHIND and "[" in around):
+        if around.rstrip(" \t[")[-1:] == "=" or (not before and len(around) == LOOK_BEHIND and "[" in around):
             return True
         if self.broken is PYTHON and not search_markup_for_calls(self.markup):
             return True

@@ -18,9 +18,11 @@ _SIGN = re.compile(r"[({\[}=:<\"']").search
 _NAME = rf"[^\W\d](?:[\w.:/-]{{0,{LONGEST_NAME - 2}}}\w)?"
 # Each form has one end, whatever is cut: so a stream finds what one shot finds.
 _LEFT = re.compile(
-    rf"<[|\w]{{0,16}}(?:tool|func|call)[|\w]{{0,16}}>\s{{0,4}}({_NAME})\s{{0,4}}<"  # <tool_call>NAME</tool_call>
+    r"(?:[<\[][|\w]{0,16}(?:tool|TOOL|func|call|python_tag)[|\w]{0,16}[>\]]|<invoke name=)"
+    rf"[\s\"']{{0,4}}({_NAME})\s{{0,4}}[<\[:\"']"  # <tool_call>NAME</tool_call>, [TOOL_REQUEST]NAME[…
     rf"|(?<![\w.:/-])({_NAME})(?:"
-    r"\(|\s{0,4}[{\[]\s?[\"'{]"  # NAME {"key": …
+    r"\(\s{0,4}(?:\w{1,64}\s{0,4}=|[\"'{\[\d])"  # NAME(key=…
+    r"|\s{0,4}[{\[]\s?[\"'{]"  # NAME {"key": …
     r"|\s{0,4}[\"'`*:=,>\\][\"'`*:=,>\s\\]{0,8}[({\[]"  # ["NAME", {…}], NAME: {…}, **NAME**⏎{…}
     r"|[\"']\s{0,4}[}]"  # {'arguments': …, 'name': 'NAME'}
     r"|[,\s]\s{0,4}\w{1,64}="  # NAME key=…
@@ -34,15 +36,13 @@ class Leftover(NamedTuple):
     name: str
     start: int
     end: int
-    is_mention: bool
-    """Whether it is no more than `NAME(`, as prose has it."""
 
 
 def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str]) -> Iterator[Leftover]:
     """Yield the odd forms that end in a piece of text.
 
     >>> list(leftovers("['now', {", 0, 0, 9, {"now"}))
-    [Leftover(name='now', start=2, end=5, is_mention=False)]
+    [Leftover(name='now', start=2, end=5)]
 
     Args:
         text: the text, with what stands before the piece.
@@ -59,7 +59,6 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
         name = match[1] or match[2]
         for one in (name, name.removesuffix(METHOD), name.rpartition(".")[2]):
             if one in names:
-                is_mention = match[0] == f"{name}("
                 begins = match.start(1) if match[1] else match.start(2)
-                yield Leftover(one, begins, begins + len(name), is_mention)
+                yield Leftover(one, begins, begins + len(name))
                 break

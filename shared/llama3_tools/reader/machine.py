@@ -23,7 +23,7 @@ from llama3_tools.reader.content import Content
 from llama3_tools.reader.decisions import BROKEN_OFF
 from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS
 from llama3_tools.reader.openings import KEPT_MARKUP, TAKE, Openings
-from llama3_tools.reader.quotation import IN_THOUGHTS
+from llama3_tools.reader.quotation import IN_BLOCKQUOTE, IN_RESULT, IN_THOUGHTS
 from llama3_tools.reader.regions import region_of_tag
 from llama3_tools.reader.rejections import Rejections
 from llama3_tools.reader.rules import Rules
@@ -69,7 +69,9 @@ class Machine(Openings):
             self.settle()
         end = self.base + len(self.text)
         content.end(end)
-        if self.region is not None:
+        if self.region is None:
+            self.report_leftovers(len(self.text))
+        else:
             content.end_quotation(end)
         if not content.calls and not self.has_words:
             self.rejections.mean_quoted()
@@ -153,6 +155,8 @@ class Machine(Openings):
                 self.opened = opened
             if self.broken and self.is_for_calls():
                 self.broken = ""
+        if "\n" in piece and self.quoted in (IN_BLOCKQUOTE, IN_RESULT):
+            self.quoted = None  # its line ends
         content.gap(piece)
 
     def _end_list(self) -> bool:

@@ -14,7 +14,7 @@ from llama3_tools.reader.content import Content, Waiting
 from llama3_tools.reader.grammar import Grammar
 from llama3_tools.reader.leftovers import REACH, leftovers
 from llama3_tools.reader.markup import METHOD
-from llama3_tools.reader.quotation import Line
+from llama3_tools.reader.quotation import IN_STRING, Line
 from llama3_tools.reader.regions import Region
 from llama3_tools.reader.rejections import Rejections
 from llama3_tools.reader.rules import BUILT_IN, Rules
@@ -144,6 +144,10 @@ class Turn:
     """The offset after the last call or quotation: there the line begins anew."""
     data_end: int = -1
     """The offset after the last object that is a part of data: one after its comma is, too."""
+    looked_over: int = 0
+    """The offset up to which text was looked over for what is left."""
+    string_end: int = -1
+    """The offset after the last candidate in quotes: one after its comma stands in them, too."""
     broken: str = ""
     """What broke last, `JSON` or `PYTHON`: what comes after it may stand in one of its strings. Of JSON, that is no
     reason not to call JSON: models write an object again that they left open."""
@@ -182,14 +186,16 @@ class Turn:
         self.content.text(piece, self.base + end)
         if self.region is None and not self.has_words:
             self.has_words = _WORD(piece) is not None
-        if self.rules.names and not is_off("leftovers"):
-            self._report_leftovers(pos, end)
+        self.report_leftovers(end)
 
-    def _report_leftovers(self, start: int, end: int) -> None:
-        """Report what names a declared tool in an odd form, in a piece of the window."""
+    def report_leftovers(self, end: int) -> None:
+        """Report what names a declared tool in an odd form, in text that was not looked over, up to an index."""
         names, base, text = self.rules.names, self.base, self.text
-        assert names is not None  # noqa: S101  # the caller asked
+        if not names or is_off("leftovers"):
+            return
         begin = max(self.line_from - base, 0)
+        start = max(self.looked_over - base, begin)
+        self.looked_over = base + end
         if len(names) <= _MOST_NAMES:
             looked_at = text[max(start - REACH, begin) : end]
             if not any(name in looked_at for name in names):
@@ -197,14 +203,14 @@ class Turn:
         for left in leftovers(text, begin, start, end, names):
             if self.rejections.covers(base + left.start):
                 continue
-            if self.broken is JSON and not left.is_mention and self.rejections.name_last(left.name):
+            if self.broken is JSON and self.rejections.name_last(left.name):
                 continue  # of an object that broke before its name
             at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
             quoted = self.why_quoted(at)
             refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
             if quoted is not None:
                 refusal = Refusal(RejectionReason.QUOTED, quoted, left.name)
-            self.rejections.add(base + left.start, base + left.end, refusal, is_meant=not left.is_mention)
+            self.rejections.add(base + left.start, base + left.end, refusal, is_meant=True)
 
     def why_quoted(self, at: int) -> str | None:
         """Return why what begins at an index of the window is quoted, if it is."""
@@ -212,6 +218,8 @@ class Turn:
             return self.region.why
         if self.base + at == self.line_from or is_off("lines"):
             return None
+        if self.string_end >= self.base and not self.text[self.string_end - self.base : at].strip(" \t,;"):
+            return IN_STRING
         self.line.read(self.text, self.base, at, self.line_from)
         return self.line.quotation(self.text[at - 1 : at], self.rules.declared)
 
