@@ -63,6 +63,10 @@ REFUSED = {
     "a string that holds malformed JSON": (r'{"name": "f", "arguments": "{\"a\": }"}', "invalid_arguments f!"),
     "two values": ('{"name": "f", "parameters": {"a": 1}, "arguments": {"b": 1}}', "conflicting_arguments f!"),
     "two values, one text": ('{"name": "f", "parameters": {"a": 1}, "arguments": "x"}', "conflicting_arguments f!"),
+    "lists of two lengths": (
+        '{"name": "f", "parameters": {"a": [1]}, "arguments": {"a": [1, 2]}}',
+        "conflicting_arguments f!",
+    ),
     "true is not 1": ('{"name": "f", "parameters": {"a": 1}, "arguments": {"a": true}}', "conflicting_arguments f!"),
     "1.0 is not 1": ('{"name": "f", "parameters": {"a": [1]}, "arguments": {"a": [1.0]}}', "conflicting_arguments f!"),
     "a schema without a description": (f'{{"name": "f", "parameters": {SCHEMA}}}', "schema_echo f"),

@@ -97,6 +97,7 @@ def test_a_whole_call_after_its_own_name_is_that_call(held: str):
 
 ARGUMENTS = {
     "a call of another tool": DELETE,
+    "a call that is none": '{"name": "f", "parameters": 5}',
     "a name and an argument": '{"name": "f", "a": 1}',
     "another key": '{"tool_name": "f", "parameters": {"a": 1}}',
 }

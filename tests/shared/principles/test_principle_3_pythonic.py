@@ -135,6 +135,7 @@ MALFORMED = {
     "a wrong bracket": "a=[1}",
     "what Meta's models write for a dict": "{a=1}",
     "an argument twice": "a=1, a=2",
+    "an argument twice, once without a name": "1, a=2",
     "a call": "a=g()",
     "calls in a list": "a=[g(), g()]",
     "a string with a call": "a=b, c='see g() now'",

@@ -59,6 +59,7 @@ def test_the_search_goes_on_at_the_token_that_broke_it(text: str, names: str):
         (r'{"name": "get\u005fw", "parameters": {"a": oops}}', "get_w"),
         (f'{{"name": "{"f" * 129}", "parameters": {{"a": oops}}}}', None),
         (r'{"name": "get\_weather", "parameters": {"a": oops}}', None),
+        (r"{'name': 'f\q', 'parameters': {}}", None),
         (r'{"name": "f\ud83d", "parameters": {"a": oops}}', None),
         ('{"id": "%s", "name": "f", "parameters": oops}' % ("x" * 5000), None),
     ],

@@ -68,6 +68,7 @@ AS_WITHOUT = {
     "a condition": '{"name": "f", "parameters": {"path": "a" if x else "b"}}',
     "a missing value": '{"name": "f", "parameters": {"a": }}',
     "half a surrogate pair, raw": "{'name': 'f', 'parameters': {'a': '\ud83d'}}",
+    "an argument twice": '{"name": "f", "parameters": {"a": 1, "a": 2}}',
     "arguments twice": "{'name': 'f', 'parameters': {'a': 1}, 'parameters': {'a': 2}}",
     "an odd quote": '{"name": "f", "parameters": {"c": "5" wide"}}',
     "quotes in a string": '{"name": "f", "parameters": {"c": "print("a", "b")"}}',

@@ -100,7 +100,15 @@ def test_of_a_call_that_is_too_long_it_is_withdrawn():
 
 
 @pytest.mark.parametrize(
-    "text", ["Hello {you} and [1].", '{"a": 1}', "I said f(x)", "<tool_call>Hi</tool_call>", '{"name": 5}']
+    "text",
+    [
+        "Hello {you} and [1].",
+        '{"a": 1}',
+        "I said f(x)",
+        "<tool_call>Hi</tool_call>",
+        '{"name": 5}',
+        f'{{"x": "{"y" * 5000}"',
+    ],
 )
 def test_of_prose_and_data_there_is_none(text: str):
     assert progress(list(text), tools=TOOLS) == []

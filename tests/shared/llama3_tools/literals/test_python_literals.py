@@ -104,6 +104,8 @@ BROKEN = {
     "a key without a value": ("({'a': 1, 'b'})", "expected ':' after the key, found '}'"),
     "a key in a set": ("({'a', 'b': 1})", "expected ',' or '}', found ':'"),
     "a line break in a string": ("('a\nb')", "a line break in a string"),
+    "half an escape": (r"('\x4')", r"an escape that Python does not have in a string: \x"),
+    "a character that has no name": (r"('\N{no}')", r"an escape that names no character: \N{no}"),
     "half a surrogate pair": (r"('\ud83d')", "half a surrogate pair in a string"),
     "a raw half, and another": ("('\ud83d\\ude00')", "half a surrogate pair in a string"),
     "too many levels": (f"({'[' * MAX_DEPTH})", f"nested deeper than {MAX_DEPTH} levels"),
