@@ -165,11 +165,11 @@ def below(frames: int, run: Callable[[], object]) -> object:
     [
         CALL,
         f"Text {TAGGED} text",
-        f'{{"name": "f", "parameters": {{"a": {"[" * 120}{"]" * 120}}}}}',
+        f'{{"name": "f", "parameters": {{"a": {"[" * 30}{"]" * 30}}}}}',
         f'{{"name": "f", "arguments": {json.dumps(json.dumps({"a": [[[]]] * 3}))}}}',
         "[" * 5000,
         '{"a":' * 5000,
-        f"[f(a={'[' * 120}{']' * 120})]",
+        f"[f(a={'[' * 30}{']' * 30})]",
         "```json\n<tool_call>[" * 200,
         '{"name": "f", "parameters": {oops',
     ],

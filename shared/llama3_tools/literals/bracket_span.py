@@ -41,7 +41,7 @@ def string_end(text: str, pos: int, quotes: str, *, tolerant: bool = False) -> i
     body = (_TOLERANT_BODY if tolerant else _BODY)[quotes]
     before = -1
     while before != pos:
-        before, pos = pos, body(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
+        before, pos = pos, body(text, pos).end()  # type: ignore[union-attr]  # it may match nothing
     return pos
 
 

@@ -8,9 +8,7 @@ MAX_DEPTH = 128
 """How many levels of objects and arrays a call may have. Deeper is text, whatever Python's own limit is."""
 
 _AS_PARENTHESES = bytes.maketrans(b"{}[]", b"()()")
-_OTHERS = bytes(byte for byte in range(256) if byte not in b'{}[]"')
-
-_WIDE = 4
+_OTHERS = bytes(byte for byte in range(256) if byte not in b"{}[]")
 
 
 def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
@@ -22,25 +20,8 @@ def depth_is_within(text: str, start: int, end: int, levels: int) -> bool:
     json = text[start:end]
     if json.count("{") + json.count("[") <= levels:
         return True
-    written = json.encode("ascii", "replace")
-    if b"\\" in written:
-        written = written.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = written.translate(_AS_PARENTHESES, _OTHERS).replace(b'""', b"")
-    if b'"' in brackets:  # of strings that hold some
-        brackets = b"".join(brackets.split(b'"')[::2])
-    removed = 0
-    while brackets and removed < _WIDE:  # each time, the innermost ones go: in C, and with them most of what is wide
+    written = json.encode("ascii", "replace").replace(rb"\\", b"").replace(rb"\"", b"")
+    brackets = b"".join(written.split(b'"')[::2]).translate(_AS_PARENTHESES, _OTHERS)
+    for _ in range(levels):  # each time, the innermost ones go
         brackets = brackets.replace(b"()", b"")
-        removed += 1
-    return _depth(brackets) + removed <= levels
-
-
-def _depth(brackets: bytes) -> int:
-    """Return the depth of balanced parentheses, a step for each run of them."""
-    depth = deepest = 0
-    for run in brackets.replace(b")(", b") (").split():
-        opened = run.count(b"(")
-        depth += opened
-        deepest = max(deepest, depth)
-        depth -= len(run) - opened
-    return deepest
+    return not brackets

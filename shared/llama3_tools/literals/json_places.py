@@ -7,7 +7,7 @@ import math
 import re
 from typing import NamedTuple
 
-from llama3_tools.literals.json_object import JsonObject, parse_object, skip_json_space
+from llama3_tools.literals.json_object import JsonObject, half_of_pair, parse_object, skip_json_space
 from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import RejectionReason
@@ -16,9 +16,6 @@ __all__ = ["BrokenObject", "key_twice", "read_object", "value_start"]
 
 _KEY_OR_BRACKET = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"([ \t\n\r]*:)?|[{}\[\]]')
 _STRING_OR_NUMBER = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)')
-_ESCAPE_OR_HALF = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F]|[\ud800-\udfff])|\\."
-)
 _decoded = json.JSONDecoder().raw_decode
 
 
@@ -54,7 +51,7 @@ def read_object(text: str, start: int) -> JsonObject | BrokenObject:
         parsed = parse_object(text, start, checked=True)
         if parsed is None:
             return _malformed("a number too large for a float, before offset", _large_number(text, start))
-    half = _half_of_pair(text, start, parsed.end) if parsed.flaw else None
+    half = half_of_pair(text, start, parsed.end) if parsed.flaw else None
     return parsed if half is None else _malformed("half a surrogate pair, at offset", half)
 
 
@@ -103,11 +100,6 @@ def _large_number(text: str, start: int) -> int:
     """Find the end of the number that makes an object of JSON's grammar no strict JSON."""
     numbers = ((match[1], match.end()) for match in _STRING_OR_NUMBER.finditer(text, start) if match[1])
     return next(end for number, end in numbers if not number.lstrip("-").isdigit() and math.isinf(float(number)))
-
-
-def _half_of_pair(text: str, start: int, end: int) -> int | None:
-    """Find half a surrogate pair, raw or as an escape."""
-    return next((match.start() for match in _ESCAPE_OR_HALF.finditer(text, start, end) if match[1]), None)
 
 
 def _malformed(detail: str, index: int) -> BrokenObject:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import NamedTuple
 
 from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import RejectionReason
 
-__all__ = ["JsonScan", "JsonTokens", "scan_json"]
+__all__ = ["JsonTokens"]
 
 
 class _Due(Enum):
@@ -30,7 +29,7 @@ class _Due(Enum):
     LITERAL = "the rest of true, false or null"
 
 
-# As names of their own, as `stream/states.py` says.
+# As names of their own: a member of an enum takes ten times as long to look up.
 _VALUE, _ITEM_OR_END, _KEY_OR_END, _KEY, _COLON, _COMMA_OR_END, _STRING, _NUMBER, _LITERAL = _Due
 
 _VALUES = (_VALUE, _ITEM_OR_END)
@@ -70,19 +69,6 @@ class JsonTokens:
     (4, True)
     """
 
-    __slots__ = (
-        "_closers",
-        "_due",
-        "_rest",
-        "_string_end",
-        "_then",
-        "has_key",
-        "is_complete",
-        "last",
-        "refusal",
-        "resume",
-    )
-
     def __init__(self) -> None:
         self._closers = bytearray()
         """The brackets that close what is open, a byte each: an output may open millions."""
@@ -95,8 +81,6 @@ class JsonTokens:
         """What is left of a literal; the state of a number."""
         self.last = -1
         """The offset of the token that was read last; -1 before the first."""
-        self.has_key = False
-        """Whether a key was seen: without one, a brace is prose."""
         self.is_complete = False
         """Whether the value, an object or an array, has ended."""
         self.refusal: Refusal | None = None
@@ -116,7 +100,7 @@ class JsonTokens:
         due, closers, end = self._due, self._closers, len(text)
         while True:
             if due is _STRING:
-                body: re.Match[str] = _BODY(text, pos)  # type: ignore[assignment]  # it takes nothing, too
+                body: re.Match[str] = _BODY(text, pos)  # type: ignore[assignment]  # it may match nothing
                 begun, pos = pos, body.end()
                 if body[1]:
                     due = self._then
@@ -150,11 +134,11 @@ class JsonTokens:
                 break
             char = text[pos]
             if char in " \t\n\r":
-                pos = _SPACE(text, pos).end()  # type: ignore[union-attr]  # it takes nothing, too
+                pos = _SPACE(text, pos).end()  # type: ignore[union-attr]  # it may match nothing
                 continue
             if char == '"':
                 if due in _KEYS:
-                    self._then, self.has_key = _COLON, True
+                    self._then = _COLON
                 elif due in _VALUES:
                     self._then = _COMMA_OR_END
                 else:
@@ -215,21 +199,3 @@ class JsonTokens:
             detail = f"{what} in a string, at offset {base + pos}"
         self.refusal = Refusal(RejectionReason.MALFORMED, detail)
         return pos
-
-
-class JsonScan(NamedTuple):
-    """What was found at a brace or bracket: where the value ends, or why it is none."""
-
-    end: int
-    refusal: Refusal | None
-
-
-def scan_json(text: str, start: int) -> JsonScan:
-    """Find where the value at an index of a whole text ends, or where its grammar breaks.
-
-    >>> scan_json("[1, 2] and more", 0), scan_json("[1, oops]", 0).refusal.detail
-    (JsonScan(end=6, refusal=None), "expected a value at offset 4, found 'o'")
-    """
-    tokens = JsonTokens()
-    end = tokens.read(text, start, 0, ended=True)
-    return JsonScan(end, tokens.refusal)

@@ -244,7 +244,7 @@ class _Parser:
             raise ValueError("there is more after its end")
 
     def _next(self) -> re.Match[str]:
-        token: re.Match[str] = _TOKEN(self._text, self._pos)  # type: ignore[assignment]  # it takes the end, too
+        token: re.Match[str] = _TOKEN(self._text, self._pos)  # type: ignore[assignment]  # it matches the end, too
         self._pos = token.end()
         return token
 
