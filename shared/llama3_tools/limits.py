@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llama3_tools.errors import refuses_unknown_options
-from llama3_tools.literals.json_depth import MAX_DEPTH, depth_is_within
-from llama3_tools.text.json_writing import write_json
+from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.values import RejectionReason
 
 __all__ = [
     "DEFAULT_LIMITS",
     "LONGEST_NAME",
     "Limits",
-    "excess",
-    "loaded_limits",
     "require_limits",
     "too_deep",
     "too_long",
@@ -71,45 +67,6 @@ def require_limits(limits: object) -> Limits:
     if limits.max_depth >= MAX_DEPTH:
         raise ValueError(f"limits: max_depth is at most {MAX_DEPTH - 1}, not {limits.max_depth}")
     return limits
-
-
-def loaded_limits(given: object) -> Limits:
-    """Check bounds, or the list or tuple that stands in their place in what was stored.
-
-    >>> loaded_limits([127, 300, 10, 10])
-    Limits(max_depth=127, max_call_length=300, max_calls=10, max_rejections=10)
-
-    Raises:
-        TypeError: not `Limits` of whole numbers.
-        ValueError: as `require_limits` has it.
-    """
-    if isinstance(given, (list, tuple)) and len(given) <= len(DEFAULT_LIMITS):
-        given = Limits(*given)
-    return require_limits(given)
-
-
-def excess(arguments: Mapping[str, Any], limits: Limits, made: int = 0) -> tuple[RejectionReason, str] | None:
-    """Return the bound that a server's own call is beyond, in the words used for calls in text.
-
-    >>> excess({"stops": [["Rome"]]}, Limits(max_depth=2))
-    (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
-
-    Args:
-        arguments: what a server has decoded.
-        limits: the bounds.
-        made: how many calls the turn has before it.
-    """
-    if made >= limits.max_calls:
-        return too_many(limits)
-    try:
-        written = write_json(arguments, default=str)
-    except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
-        return None
-    if len(written) > limits.max_call_length:
-        return too_long(limits)
-    if not depth_is_within(written, 0, len(written), limits.max_depth):
-        return too_deep(limits.max_depth)
-    return None
 
 
 def too_many(limits: Limits) -> tuple[RejectionReason, str]:

@@ -11,13 +11,13 @@ from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict,
 from llama3_tools.chat.call_order import comparable
 from llama3_tools.chat.messages import CallPiece
 from llama3_tools.chat.report import RefusedCall
-from llama3_tools.limits import excess, too_deep
-from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.limits import Limits, too_deep, too_long, too_many
+from llama3_tools.literals.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.literals.json_object import skip_json_space
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import PromptFormat, render_tool_call
 from llama3_tools.prompts.complaints import complaint
-from llama3_tools.text.json_writing import written_arguments
+from llama3_tools.text.json_writing import write_json, written_arguments
 from llama3_tools.tools import Tool
 from llama3_tools.tools.declared import not_declared
 from llama3_tools.values import RejectionReason, ToolCall
@@ -220,7 +220,7 @@ class ServerCallReader:
         """Return why a call that could be read does not run."""
         if self.options.on_unknown_tool == "text" and name not in self.tools:
             return RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools)
-        return excess(arguments, self.options.limits, made)
+        return _excess(arguments, self.options.limits, made)
 
     def refuse(self, call: UnreadCall, call_id: str, name: str, reason: RejectionReason, detail: str) -> RefusedCall:
         """Return a call that does not run: its text is as a model would have written it."""
@@ -238,6 +238,20 @@ def _flaw(call: UnreadCall, name: str, *, complete: bool) -> _Flaw | None:
     if not complete and (call.arguments is None or call.is_blank):
         return RejectionReason.TRUNCATED, "its arguments are cut off"
     return None
+
+
+def _excess(arguments: dict[str, Any], limits: Limits, made: int) -> _Flaw | None:
+    """Return the bound that a call is beyond after so many others, in the words used for calls in text."""
+    if made >= limits.max_calls:
+        return too_many(limits)
+    try:
+        written = write_json(arguments, default=str)
+    except (TypeError, ValueError):  # made by hand: no server sends what JSON does not have
+        return None
+    if len(written) > limits.max_call_length:
+        return too_long(limits)
+    is_within = depth_is_within(written, 0, len(written), limits.max_depth)
+    return None if is_within else too_deep(limits.max_depth)
 
 
 def _is_space(text: str) -> bool:
