@@ -7,6 +7,7 @@ are calls that wait.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, Tool
 
 __all__ = ["Content", "Trace", "Waiting"]
 
-_MANY = 256
 _TAIL = 256
 _BETWEEN_THOUGHTS = "\n\n"
 _OPENERS = {"]": "[", "}": "{", ")": "(", ">": "<"}
@@ -50,17 +50,15 @@ class Opening(str):
     __slots__ = ()
 
 
+@dataclass(slots=True, eq=False)
 class Waiting:
     """A call that is complete, and waits for what follows (principle 5)."""
 
-    __slots__ = ("call", "is_sure", "raw")
-
-    def __init__(self, call: ToolCall, raw: str, *, is_sure: bool) -> None:
-        self.call = call
-        self.raw = raw
-        """What was written, which is text if it turns out to be no call."""
-        self.is_sure = is_sure
-        """Whether only the end of its wrapper is waited for."""
+    call: ToolCall
+    raw: str
+    """What was written, which is text if it turns out to be no call."""
+    is_sure: bool
+    """Whether only the end of its wrapper is waited for."""
 
 
 class Content:
@@ -71,22 +69,6 @@ class Content:
     [TextDelta(text='Hello <b>you ')]
     """
 
-    __slots__ = (
-        "_fresh",
-        "_has_text",
-        "_held",
-        "_is_cut",
-        "_pieces",
-        "_place",
-        "_tail",
-        "_thoughts",
-        "calls",
-        "is_after_call",
-        "is_after_text",
-        "trace",
-        "waiting",
-    )
-
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
@@ -96,7 +78,7 @@ class Content:
         """What has become certain since the last events."""
         self._held: list[str | Waiting] = []
         """White space, markup, delimiters and calls, which what follows decides on."""
-        self._pieces = GrowingText() if is_kept else None
+        self._kept = GrowingText() if is_kept else None
         """The text of the events so far, if it is kept."""
         self._thoughts: _Thoughts | None = None
         self.is_after_call = False
@@ -137,10 +119,7 @@ class Content:
 
     def gap(self, piece: str) -> None:
         """Hold white space, markup or delimiters."""
-        held = self._held
-        held.append(piece)
-        if len(held) > _MANY and all(type(part) is str for part in held[-_MANY:]):  # each costs more than its text
-            held[-_MANY:] = ["".join(held[-_MANY:])]  # type: ignore[arg-type]  # none of them waits
+        self._held.append(piece)
 
     def wait(self, waiting: Waiting) -> None:
         """Hold a call."""
@@ -148,17 +127,17 @@ class Content:
         self.waiting.append(waiting)
         self.is_after_call, self.is_after_text = True, False
 
-    def settle(self, stays_text: Callable[[Waiting], bool] | None = None) -> None:
+    def settle(self, stays_text: Callable[[Waiting], bool] = lambda _: False) -> None:
         """Make the calls that wait, but those that stay text."""
         held, self._held, self.waiting = self._held, [], []
         self.is_after_call, self.is_after_text = self._place is _CALL, self._place is _TEXT
         for part in held:
             if type(part) is not Waiting:
                 self._held.append(part)
-            elif stays_text is None or not stays_text(part):
-                self.call(part.call)
-            else:
+            elif stays_text(part):
                 self.text(part.raw, part.call.span[1])
+            else:
+                self.call(part.call)
 
     def call(self, call: ToolCall) -> None:
         """Take a call."""
@@ -202,7 +181,7 @@ class Content:
     def begin_thought(self, offset: int) -> None:
         """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
         self._is_cut = True
-        self._thoughts = self._thoughts or _Thoughts(is_kept=self._pieces is not None)
+        self._thoughts = self._thoughts or _Thoughts(is_kept=self._kept is not None)
         self._thoughts.begin()
         if self._held and "".join(self._held).strip():  # type: ignore[arg-type]  # no call waits here
             self.text("", offset)
@@ -254,10 +233,10 @@ class Content:
 
     def whole(self) -> str | None:
         """Return the content at the end; `None` if there is none, or it was not kept."""
-        if self._pieces is None:
+        if self._kept is None:
             return None
         fresh = [one for one in self._fresh if type(one) is str]
-        text = "".join([self._pieces.joined(), *fresh]) if self._pieces else "".join(fresh)
+        text = "".join([self._kept.joined(), *fresh])
         return (text.lstrip() or None) if self._is_cut else text
 
     @property
@@ -273,10 +252,10 @@ class Content:
         opens = next((index for index, part in enumerate(held) if type(part) is Opening), len(held))
         touching = "".join(held[:opens])  # type: ignore[arg-type]  # calls that wait are settled before
         if place is _START:
-            return match_tokens_at_start(touching).end()  # type: ignore[union-attr]  # it takes nothing, too
+            return match_tokens_at_start(touching).end()  # type: ignore[union-attr]  # it may match nothing
         if place is _CALL:
             match = match_closing_markup(f"{touching}\n" if is_end else touching)
-            end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it takes nothing, too
+            end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it may match nothing
         else:
             end = 0
         return end + len(touching[end:]) - len(touching[end:].lstrip())
@@ -291,18 +270,18 @@ class Content:
 
     def _delta(self, texts: list[str]) -> TextDelta:
         text = texts[0] if len(texts) == 1 else "".join(texts)
-        if self._pieces is not None:
-            self._pieces.add(text)
+        if self._kept is not None:
+            self._kept.add(text)
         return TextDelta(text)
 
 
 class _Thoughts:
     """The reasoning of one turn: each thought without the white space at its ends, a blank line between two."""
 
-    __slots__ = ("_has_text", "_pieces", "_tail")
+    __slots__ = ("_has_text", "_kept", "_tail")
 
     def __init__(self, *, is_kept: bool) -> None:
-        self._pieces = GrowingText() if is_kept else None
+        self._kept = GrowingText() if is_kept else None
         self._has_text = False
         self._tail: list[str] | None = None
         """White space since the last text of this thought; `None` before any."""
@@ -324,10 +303,10 @@ class _Thoughts:
         fresh = "".join((*before, written))
         self._tail = [piece[len(body) :]]
         self._has_text = True
-        if self._pieces is not None:
-            self._pieces.add(fresh)
+        if self._kept is not None:
+            self._kept.add(fresh)
         return fresh
 
     @property
     def text(self) -> str | None:
-        return (self._pieces.joined() or None) if self._pieces else None
+        return (self._kept.joined() or None) if self._kept else None

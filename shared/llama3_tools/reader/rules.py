@@ -20,7 +20,7 @@ from llama3_tools.reader.json_calls import ARGUMENTS, ENVELOPES, WrittenCall, ar
 from llama3_tools.reader.markup import METHOD
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
-from llama3_tools.values import RejectionReason, Span, ToolCall, shortened
+from llama3_tools.values import ArgumentChange, ArgumentProblem, RejectionReason, Span, ToolCall, shortened
 
 __all__ = ["BUILT_IN", "Found", "Placed", "Rules", "coercers_of"]
 
@@ -61,20 +61,6 @@ def _coercer_of(tool: Tool) -> Coercer:
 class Rules:
     """What an extractor reads: the forms, the tools that may be called, and how a call of one is made."""
 
-    __slots__ = (
-        "_coercers",
-        "_id_factory",
-        "_sorted_names",
-        "declared",
-        "grammars",
-        "limits",
-        "names",
-        "options",
-        "reads_code",
-        "reads_json",
-        "tools",
-    )
-
     def __init__(self, tools: Mapping[str, Tool] | None, options: ReadOptions) -> None:
         """Take what the extractor was given."""
         formats = options.formats
@@ -87,8 +73,8 @@ class Rules:
         self.reads_json = formats is None or "json" in formats
         self.reads_code = "code" in formats if formats is not None else CODE_INTERPRETER in self.declared
         has_names = "pythonic" in formats if formats is not None else bool(tools)
-        self.names = self.declared if has_names else None
-        """The declared tools, if their calls may be pythonic; `None` if none may."""
+        self.names: Mapping[str, Tool] = self.declared if has_names else {}
+        """The declared tools whose name says that a call follows: in pythonic calls, and before an object."""
         self.grammars = grammar_of(
             calls=formats != ("none",),
             json=self.reads_json,
@@ -98,7 +84,7 @@ class Rules:
         """What is looked for in text that may go on, and in text that has ended."""
         id_factory = options.id_factory
         self._id_factory = id_factory if id_factory is new_call_id else partial(written_id, id_factory)
-        self._coercers: dict[str, Coercer | None] | None = {} if options.coerce_arguments else None
+        self._coercers: dict[str, Coercer] = {}
         self._sorted_names = sorted({*BUILT_IN, *self.declared})
 
     def may_call(self, name: str) -> bool:
@@ -176,36 +162,26 @@ class Rules:
     def make(self, written: WrittenCall, span: Span, format_: str, repaired_from: str | None = None) -> ToolCall:
         """Make a call of what was written."""
         name, arguments, json, deviations = written
-        coercer = None if self._coercers is None else self._coercer(name)
-        if coercer is None:
-            return ToolCall(name, arguments, json, self._id_factory(), span, format_, (), (), deviations, repaired_from)
-        fit = coercer.coerce(arguments, depth=self.limits.max_depth)
-        return ToolCall(
-            name,
-            fit.arguments,
-            json,
-            self._id_factory(),
-            span,
-            format_,
-            fit.changes,
-            fit.problems,
-            deviations,
-            repaired_from,
-        )
+        changes: tuple[ArgumentChange, ...] = ()
+        problems: tuple[ArgumentProblem, ...] = ()
+        if (coercer := self._coercer(name)) is not None:
+            fit = coercer.coerce(arguments, depth=self.limits.max_depth)
+            arguments, changes, problems = fit.arguments, fit.changes, fit.problems
+        call_id = self._id_factory()
+        return ToolCall(name, arguments, json, call_id, span, format_, changes, problems, deviations, repaired_from)
 
     def arguments_of(self, written: WrittenCall) -> dict[str, Any]:
         """Return the arguments that a call has once it is made."""
-        coercer = None if self._coercers is None else self._coercer(written.name)
+        coercer = self._coercer(written.name)
         return coercer.coerce(written.arguments).arguments if coercer else written.arguments
 
     def _coercer(self, name: str) -> Coercer | None:
-        """Return what makes the arguments of a tool fit, read when the tool is called first."""
-        coercers = self._coercers
-        assert coercers is not None  # noqa: S101  # asked for with coercion alone
-        if name not in coercers:
-            tool = self.declared.get(name)
-            coercers[name] = _coercer_of(tool) if tool else None
-        return coercers[name]
+        """Return what makes the arguments of a tool fit, made when the tool is called first; `None` if nothing does."""
+        if not self.options.coerce_arguments or name not in self.declared:
+            return None
+        if name not in self._coercers:
+            self._coercers[name] = _coercer_of(self.declared[name])
+        return self._coercers[name]
 
     def _envelope(self, parsed: JsonObject) -> list[Placed | str] | Refusal | None:
         """Read an envelope; return `None` for any other object."""
