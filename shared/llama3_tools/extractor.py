@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from llama3_tools.errors import require_bool, require_str
@@ -63,18 +63,12 @@ class Extractor:
             raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
         if tools is None and chosen.repair:
             raise ValueError("repair needs the names of the tools: pass tools, too")
-        self._set_up(None if tools is None else declare_tools(tools), chosen)
+        self._rules = Rules(None if tools is None else declare_tools(tools), chosen)
 
-    def _set_up(self, tools: dict[str, Tool] | None, options: ReadOptions) -> None:
-        self._rules = Rules(tools, options)
-
-    def __getstate__(self) -> tuple[Mapping[str, Tool] | None, ReadOptions]:
+    def __reduce__(self) -> tuple[Callable[..., Extractor], tuple[list[Tool] | None]]:
         """Return what an extractor is made of, to copy or pickle it."""
-        return self._rules.tools, self._rules.options
-
-    def __setstate__(self, state: tuple[dict[str, Tool] | None, ReadOptions]) -> None:
-        """Take what `__getstate__` returned."""
-        self._set_up(*state)
+        tools = self._rules.tools
+        return partial(type(self), options=self._rules.options), (None if tools is None else list(tools.values()),)
 
     @property
     def tools(self) -> dict[str, Tool] | None:
@@ -122,7 +116,8 @@ class Extractor:
         names = self._rules.names
         return (
             self._rules.grammars[1].first(text) is None
-            and (names is None or (0 < len(names) <= _FEW and not any(name in text for name in names)))
+            and (self._rules.grammars[1].name is None or 0 < len(names) <= _FEW)
+            and not any(name in text for name in names)
             and not self._rules.options.starts_reasoning
         )
 

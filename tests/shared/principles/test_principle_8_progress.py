@@ -124,7 +124,7 @@ def test_a_name_in_the_arguments_is_not_taken_for_the_calls():
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_it_changes_nothing_else(reading: str):
-    tools, options = READINGS[reading].__getstate__()
-    extractor = Extractor(tools and tools.values(), options=options, progress=True)
+    silent = READINGS[reading]
+    extractor = Extractor(silent.tools and silent.tools.values(), options=silent.options, progress=True)
     for text in SITUATIONS[::7]:
-        assert read(list(text), extractor) == read(list(text), READINGS[reading])
+        assert read(list(text), extractor) == read(list(text), silent)
