@@ -133,50 +133,39 @@ class Decisions(Turn):
         self.fence_is_fresh, self.broken = False, ""
         self.line_from = self.gap_from = end
 
-    def refuse(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
-        """Take a candidate that is complete and no call: it is text."""
+    def refuse(self, candidate: Candidate, refusal: Refusal, raw: str, *, broke: str = "") -> bool:
+        """Take a candidate that is no call: it is text, and the search goes on after it.
+
+        Args:
+            candidate: the candidate.
+            refusal: why it is no call.
+            raw: what was written of it: all, or what comes before the place where it broke.
+            broke: what `broken` is from now on, if it broke.
+        """
+        self.rewind(candidate)
         if candidate.format == "json" and not has_call_keys(raw) and self.is_code_due():
-            self.rewind(candidate)
             return self.begin_code()
         is_meant = self._is_attempt(candidate, refusal, raw)
-        if candidate.format == "json" and refusal.reason is RejectionReason.MALFORMED and not is_meant:
+        if candidate.format == "json" and not is_meant and (broke or refusal.reason is RejectionReason.MALFORMED):
             refusal = refusal._replace(name=None)
+        if candidate.quoted is not None:
+            refusal = Refusal(RejectionReason.QUOTED, candidate.quoted, refusal.name)
         if self.region is None or refusal.name or is_meant:
-            refusal = self._reject(candidate, candidate.begin + len(raw), refusal, is_meant=is_meant)
-        self.rewind(candidate)
+            self.rejections.add(candidate.begin, candidate.begin + len(raw), refusal, is_meant=is_meant)
+        self.broken = broke or self.broken
         return self._leave(candidate, refusal, len(raw), is_meant=is_meant)
 
     def give_up(self, candidate: Candidate, refusal: Refusal, resume: int) -> bool:
-        """Reject what broke; the window stands at its beginning."""
-        is_cut_off = refusal.reason is RejectionReason.TRUNCATED
-        if is_cut_off:
+        """Take a candidate that broke or is cut off: up to an offset it is text. The window stands at its beginning."""
+        if refusal.reason is RejectionReason.TRUNCATED:
             resume = self.base + len(self.text)
             refusal = BROKEN_OFF if self.is_aborted else refusal
         raw = self.text[self.pos : resume - self.base]
-        if candidate.format == "json" and not has_call_keys(raw) and self.is_code_due():
-            return self.begin_code()
-        name = refusal.name or candidate.name
-        if name is None:
-            name = attempted_name(raw)
-        refusal = refusal._replace(name=name)
-        is_meant = self._is_attempt(candidate, refusal, raw)
-        if candidate.format == "json" and not is_meant:
-            refusal = refusal._replace(name=None)
-        if self.region is None or is_meant:
-            refusal = self._reject(candidate, resume, refusal, is_meant=is_meant)
-        is_python = isinstance(candidate.reader, BracketSpan)
-        self.broken = PYTHON if is_python else JSON
+        refusal = refusal._replace(name=refusal.name or candidate.name or attempted_name(raw))
+        broke = PYTHON if isinstance(candidate.reader, BracketSpan) else JSON
         if candidate.format == "pythonic" and refusal.reason is RejectionReason.MALFORMED:
-            self.broken = PYTHON if candidate.reader.is_in_string else ""
-        return self._leave(candidate, refusal, len(raw), is_meant=is_meant)
-
-    def _reject(self, candidate: Candidate, end: int, refusal: Refusal, *, is_meant: bool) -> Refusal:
-        """Report a candidate that is no call: as quoted, if it is."""
-        quoted = candidate.quoted
-        if quoted is not None:
-            refusal = Refusal(RejectionReason.QUOTED, quoted, refusal.name)
-        self.rejections.add(candidate.begin, end, refusal, is_meant=is_meant)
-        return refusal
+            broke = PYTHON if candidate.reader.is_in_string else ""
+        return self.refuse(candidate, refusal, raw, broke=broke)
 
     def _leave(self, candidate: Candidate, refusal: Refusal, length: int, *, is_meant: bool) -> bool:
         """Put a candidate that is no call into the content, and go on. The window stands at its beginning."""
