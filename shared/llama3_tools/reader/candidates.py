@@ -50,7 +50,9 @@ class Candidates(Decisions):
                 return self.call(written, self.base + at, self.base + end)
         head = head or self._head_of_tag()
         begin = self.base + at if head is None else head.start
-        candidate = Candidate(begin, self.base + at, head.format if head else "json", None, head)
+        candidate = Candidate(begin, self.base + at, "json", None)
+        if head is not None:
+            candidate.format, candidate.name, candidate.head = head.format, head.name, head
         self.look_around(candidate, max(begin - self.base, 0))
         if self.failures < _FAILURES and text.find("}", at) > 0:
             parsed = parse_object(text, at)
@@ -66,8 +68,7 @@ class Candidates(Decisions):
         text = self.text
         if self.in_list:
             self.confirm()
-        candidate = Candidate(self.base + at, self.base + paren, "pythonic", BracketSpan())
-        candidate.name = name
+        candidate = Candidate(self.base + at, self.base + paren, "pythonic", BracketSpan(), name)
         self.look_around(candidate, at)
         plain = plain_arguments(text, paren) if name in self.rules.declared else None
         if plain is not None:
@@ -82,12 +83,7 @@ class Candidates(Decisions):
     def _head_of_tag(self) -> Head | None:
         """Return the tag before an object, if it names a declared tool."""
         name = self.opened
-        if (
-            not name
-            or name not in (self.rules.names or ())
-            or not self.markup.rstrip().endswith(">")
-            or is_off("heads")
-        ):
+        if not name or name not in self.rules.names or not self.markup.rstrip().endswith(">") or is_off("heads"):
             return None
         return Head(name, name, self.base + self.pos, ("the tag is the name of the tool",))
 
@@ -175,7 +171,7 @@ class Candidates(Decisions):
                 found = found._replace(deviations=head.deviations + found.deviations)
         else:
             found = self.rules.read(parsed)
-            if type(found) is Refusal and found.name is None and self.rules.names:
+            if type(found) is Refusal and found.name is None:
                 named = (
                     key for key, value in parsed.members.items() if key in self.rules.names and isinstance(value, dict)
                 )

@@ -304,8 +304,8 @@ class Decisions(Turn):
         self.settle()
         line = self.text[max(self.pos - LOOK_BEHIND, 0) : self.pos].rpartition("\n")
         indent = line[2] if line[1] and line[2].isspace() else ""
-        self.candidate = Candidate(self.base + self.pos, self.base + self.pos, "code", (indent, "`" in self.markup))
-        self.candidate.name = CODE_INTERPRETER
+        at, reader = self.base + self.pos, (indent, "`" in self.markup)
+        self.candidate = Candidate(at, at, "code", reader, CODE_INTERPRETER)
         self.fence, self.fence_is_fresh, self.opened = "", False, ""
         self.state = CODE
         return True

@@ -108,7 +108,7 @@ class Machine(Openings):
         grammar = self.grammar
         is_after_text = self.content.is_after_text and not (self.markup or self.in_list)
         run = (grammar.run_after_text if is_after_text else grammar.run)(text, pos)
-        end = run.end()  # type: ignore[union-attr]  # it takes nothing, too
+        end = run.end()  # type: ignore[union-attr]  # it may match nothing
         if end > pos:
             self.take_run(run, text[pos:end])  # type: ignore[arg-type]
             self.pos = end

@@ -135,8 +135,7 @@ class Openings(Candidates):
     def take_head(self, match: re.Match[str]) -> bool:
         """Take the name of a declared tool, after which the object of its arguments stands."""
         name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(":.-/")
-        names = self.rules.names
-        is_known = names is not None and (name in names or self._is_tried_as_call())
+        is_known = name in self.rules.names or self._is_tried_as_call()
         if not is_known or not self._may_stand() or is_off("heads"):
             return self.text_follows()
         if not self.markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.reader.machine import Machine
@@ -19,16 +20,14 @@ _NAME_FIRST = re.compile(
 ).match
 
 
+@dataclass(slots=True, eq=False)
 class _Begun:
-    """A candidate that was told of, and has neither become a call nor turned out to be none."""
+    """A candidate that events told of, and that has neither become a call nor turned out to be none."""
 
-    __slots__ = ("begin", "end", "name")
-
-    def __init__(self, begin: int, name: str) -> None:
-        self.begin = begin
-        self.name = name
-        self.end = begin
-        """Up to which offset was told of."""
+    name: str
+    begin: int
+    end: int
+    """The offset up to which events told of it."""
 
 
 class Progress:
@@ -51,7 +50,7 @@ class Progress:
         self._waiting = [one for one in self._waiting if not self._has_ended(one, machine, events)]
         if candidate is not None:
             if writing is None and (name := _name(candidate, machine.text, machine.base)) is not None:
-                self._writing = writing = _Begun(candidate.begin, name)
+                self._writing = writing = _Begun(name, candidate.begin, candidate.begin)
             arrived = machine.base + len(machine.text)
             if writing is not None and writing.end < arrived:
                 writing.end = arrived

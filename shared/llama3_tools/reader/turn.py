@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.literals.refusal import Refusal
@@ -52,40 +52,36 @@ TEXT, GAP, REGION, OBJECT, ARGUMENTS, MENDING, CODE = State
 JSON, PYTHON = "JSON", "Python"
 
 
-class Head:
+class Head(NamedTuple):
     """What names the tool before its arguments."""
 
-    __slots__ = ("deviations", "format", "name", "start")
-
-    def __init__(self, name: str, format_: str, start: int, deviations: tuple[str, ...] = ()) -> None:
-        self.name = name
-        self.format = format_
-        self.start = start
-        """The offset at which it begins."""
-        self.deviations = deviations
+    name: str
+    format: str
+    start: int
+    """The offset at which it begins."""
+    deviations: tuple[str, ...]
 
 
+@dataclass(slots=True, eq=False)
 class Candidate:
     """What is read, is not complete yet, and may be a call."""
 
-    __slots__ = ("begin", "format", "head", "is_part", "name", "pieces", "quoted", "reader", "start")
-
-    def __init__(self, begin: int, start: int, format_: str, reader: Any, head: Head | None = None) -> None:  # noqa: ANN401
-        self.begin = begin
-        """The offset of its first character: of what names the tool, if that stands before it."""
-        self.start = start
-        """The offset of its brace or parenthesis, or of the first character of code."""
-        self.format = format_
-        self.reader = reader
-        """What reads it across chunks."""
-        self.head = head
-        self.name = head.name if head else None
-        self.quoted: str | None = None
-        """Why it is quoted, if it is."""
-        self.is_part = False
-        """Whether it is a part of something."""
-        self.pieces: list[str] = []
-        """What was read of it, and has left the window."""
+    begin: int
+    """The offset of its first character: of what names the tool, if that stands before it."""
+    start: int
+    """The offset of its brace or parenthesis, or of the first character of code."""
+    format: str
+    reader: Any
+    """What reads it across chunks."""
+    name: str | None = None
+    """The tool that what stands before it names."""
+    head: Head | None = None
+    quoted: str | None = None
+    """Why it is quoted, if it is."""
+    is_part: bool = False
+    """Whether it is a part of something."""
+    pieces: list[str] = field(default_factory=list)
+    """What was read of it, and has left the window."""
 
 
 @dataclass(slots=True, eq=False)
@@ -107,7 +103,7 @@ class Turn:
     base: int = 0
     """The offset of the window."""
     searched: int = 0
-    """The index in the window from which on text was not searched yet."""
+    """The index in the window up to which text was searched for what may begin something, or less."""
     ended: bool = False
     """Whether no more text will come."""
     is_complete: bool = True
@@ -126,11 +122,11 @@ class Turn:
     markup: str = ""
     """The markup since the last text or call."""
     quoted: str | None = None
-    """Why that is quoted, if it is."""
+    """Why that markup is quoted, if it is."""
     may_be_code: bool = False
-    """Whether that stands where code may begin."""
+    """Whether that markup stands where code may begin."""
     opened: str = ""
-    """The name of the tag that is open: calls in it wait for its end."""
+    """The name of the last tag before a call, while it is open: calls in it wait for its end."""
     fence: str = ""
     """The backticks of the fence that is open."""
     fence_is_fresh: bool = False
@@ -247,8 +243,6 @@ class Turn:
     def tool_of(self, name: str) -> str | None:
         """Return the tool that a pythonic call names, if it is declared, or one of Meta's."""
         names = self.rules.names
-        if names is None:
-            return None
         if name in names:
             return name
         base = name.removesuffix(METHOD)
@@ -258,19 +252,15 @@ class Turn:
 
     def settle(self, refuse: Callable[[Waiting], Refusal | None] | None = None) -> None:
         """Deal with the calls that wait: each is made, unless it is refused."""
-        if refuse is None:
-            self.content.settle()
-            return
 
         def stays_text(waiting: Waiting) -> bool:
-            refusal = refuse(waiting)
-            if refusal is not None:
-                start, end = waiting.call.span
-                is_meant = refusal.reason is RejectionReason.TRUNCATED
-                refusal = refusal._replace(name=waiting.call.name)
-                self.rejections.add(start, end, refusal, is_meant=is_meant)
-                self.has_words = True
-            return refusal is not None
+            refusal = refuse(waiting) if refuse else None
+            if refusal is None:
+                return False
+            is_meant = refusal.reason is RejectionReason.TRUNCATED
+            self.rejections.add(*waiting.call.span, refusal._replace(name=waiting.call.name), is_meant=is_meant)
+            self.has_words = True
+            return True
 
         self.content.settle(stays_text)
 
