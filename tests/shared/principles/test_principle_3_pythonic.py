@@ -77,6 +77,8 @@ PROSE = {
     "indented code": "if x:\n    f(a=1)",
     "a list assigned": "x = [f(a=1)]",
     "a list in a call": "print([f(a=1)])",
+    "a list in a call, second": "foo(1, [f(a=1)])",
+    "a list in a string of a call": "foo(text='see [f(a=1)] now')",
     "a list in a dict": "plan = {'a': [f(a=1)]}",
     "a list returned": "return [f(a=1)]",
     "a list looped over": "for x in [f(a=1)]: pass",

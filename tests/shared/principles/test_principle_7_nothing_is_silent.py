@@ -8,7 +8,7 @@ import pytest
 
 from chunkings import extract_in_every_chunking
 from llama3_tools import Extractor, RejectionReason, extract
-from told import CLOCK, TOOLS, called, refused
+from told import CLOCK, TOOLS, called, refused, tool
 
 GOOD = '{"name": "f", "parameters": {"a": 1}}'
 ATTEMPTS = {
@@ -57,7 +57,13 @@ ATTEMPTS = {
     "the name as the key, in a fence": ('```\n{"f": {"a": "b"}}\n```', "not_a_call f!"),
     "a list of the name and its arguments": ('["f", {"a": 1}]', "not_a_call f!, not_a_call"),
     "a list of Python's": ("['f', {'a': 1}]", "not_a_call f!, malformed"),
-    "a module before the name": ("tools.f(a='b')", "not_a_call f"),
+    "a module before the name": ("tools.f(a='b')", "not_a_call f!"),
+    "a call within a line": ("So: f(a='b'), see?", "not_a_call f!"),
+    "an item of a list": ("- f(a='b')", "not_a_call f!"),
+    "a name in a string": ("['f(a=1)']", "not_a_call f!"),
+    "a name in a token's place": ("[TOOL_REQUEST]f[END_TOOL_REQUEST]", "not_a_call f!"),
+    "keys of another model": ("<tool_call>f\n<arg_key>a</arg_key></tool_call>", "not_a_call f!"),
+    "another model's tag": ('<invoke name="f"></invoke>', "not_a_call f!"),
 }
 
 
@@ -87,7 +93,7 @@ NO_ATTEMPTS = {
     "quoted in a fence": (f"So:\n```xml\nx = {GOOD}\n```", "quoted f"),
     "malformed in a code span": ('Write `{"name": "f", "parameters": oops}` for it.', "quoted f"),
     "a pythonic line that goes on": ("f(a='Paris') is what I call.", "not_a_call f"),
-    "a mention with a parenthesis": ("I would use f(x) here.", "not_a_call f"),
+    "a mention with a parenthesis": ("I would use f(x) here.", ""),
     "a mention": ("I would use f for it, or the `clock` tool.", ""),
     "a mention at the end of a line": ("The tool is f\nand so on: clock.", ""),
     "a name in a word": ("of(x), reef {", ""),
@@ -136,6 +142,11 @@ DETAILS = {
 def test_a_rejection_says_what_to_mend(text: str, detail: str):
     (rejection,) = extract_in_every_chunking(text, tools=TOOLS).rejections
     assert rejection.detail == detail
+
+
+def test_with_many_tools_an_odd_form_is_reported_too():
+    tools = [tool(f"tool_{number}") for number in range(100)]
+    assert refused(extract_in_every_chunking("<tool_call>tool_7</tool_call>", tools=tools)) == "not_a_call tool_7!"
 
 
 def test_it_says_what_quotes_a_call():
