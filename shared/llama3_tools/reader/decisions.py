@@ -27,7 +27,7 @@ BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it 
 _STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()\[\]{}]').finditer
 _SCALAR = re.compile(r'[\s\[]*(?:"(?:[^"\\\n]|\\.)*"|[-+.\w]{1,32})\s*[,\]]').match
 _KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
-_CALLED = re.compile(r"[\w\])]\(").match
+_CALLED = re.compile(r"(?<=[\w\])])\(").match
 _SIGNATURE = re.compile(r"[^(]*\(\s*(?:[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)?\s*\)").fullmatch
 """A pythonic call as prose has it: `search(query)`."""
 _PART = "a part of data, of code, or of a malformed object"
@@ -271,7 +271,7 @@ class Decisions(Turn):
 
     def is_argument(self, at: int) -> bool:
         """Return whether what begins at an index stands in the parentheses of a call that is not read."""
-        return _is_in_call(self._before(at))
+        return _is_in_call(self._before(at).rstrip(" \t\n\r["))
 
     def _is_first(self, at: int) -> bool:
         """Return whether an object is the first element of an array."""
@@ -312,12 +312,12 @@ class Decisions(Turn):
 
 
 def _open_bracket(text: str) -> int:
-    """Return the index of the innermost bracket that is open at the end of some text, or -1.
+    """Return the index of the innermost bracket that is open at the end of some text, or its length.
 
     >>> _open_bracket('f(g(1), "(",')
     1
     """
-    opened = [-1]
+    opened = [len(text)]
     for match in _STRINGS_AND_BRACKETS(text):
         if match[0] in "([{":
             opened.append(match.start())
@@ -328,7 +328,7 @@ def _open_bracket(text: str) -> int:
 
 def _is_in_call(text: str) -> bool:
     """Return whether some text ends in the parentheses of a call of a function."""
-    return "(" in text and _CALLED(text, max(_open_bracket(text) - 1, 0)) is not None
+    return "(" in text and _CALLED(text, _open_bracket(text)) is not None
 
 
 def _name_of(found: Found) -> str | None:

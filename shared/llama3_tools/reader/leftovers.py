@@ -14,7 +14,7 @@ __all__ = ["REACH", "Leftover", "leftovers"]
 REACH = LONGEST_NAME + 32
 """How much of the text before it may belong to what is found."""
 
-_SIGN = re.compile(r"[({\[}=:<\"']").search
+_SIGN = re.compile(r"[({\[}=:<\"'0-9]").search
 _NAME = rf"[^\W\d](?:[\w.:/-]{{0,{LONGEST_NAME - 2}}}\w)?"
 # Each form has one end, whatever is cut: so a stream finds what one shot finds.
 _LEFT = re.compile(

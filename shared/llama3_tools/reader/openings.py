@@ -11,7 +11,7 @@ from llama3_tools.reader.content import Opening
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import search_markup_for_calls
 from llama3_tools.reader.quotation import IN_RESULT, IN_THOUGHTS
-from llama3_tools.reader.regions import OTHER_TURN, Region, region_of_tag
+from llama3_tools.reader.regions import IN_TAG, IN_TAG_OF_LINE, OTHER_TURN, Region, region_of_tag
 from llama3_tools.reader.switches import is_off
 from llama3_tools.reader.turn import TEXT, Candidate, Head
 from llama3_tools.values import RejectionReason
@@ -68,8 +68,8 @@ class Openings(Candidates):
             self.rejections.add(self.base + at, self.base + end, refusal, is_meant=True)
             self.fence_is_fresh = False
         self._as_text(end)
-        if is_named and (stands_alone or is_xml):
-            self.begin_region(region_of_tag("function", "in a tag that names its tool"))
+        if is_named:
+            self.begin_region(IN_TAG if stands_alone or is_xml else IN_TAG_OF_LINE)
         return True
 
     def take_fence(self, match: re.Match[str]) -> bool:

@@ -79,5 +79,5 @@ class Line:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing but white space, or the marker of a list, stands on it."""
-        return not self._head.strip(" \t\xa0-*+•.)0123456789")
+        """Whether nothing but white space, brackets that open, or the marker of a list, stands on it."""
+        return not self._head.strip(" \t\xa0-*+•.)0123456789[")

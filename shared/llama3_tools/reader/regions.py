@@ -9,7 +9,7 @@ from typing import NamedTuple
 from llama3_tools.reader.grammar import Match
 from llama3_tools.reader.markup import HEADER, HEADER_END, IM_START, OBJECT_BEGINS, beginnings
 
-__all__ = ["OTHER_TURN", "Region", "region_of_fence", "region_of_tag"]
+__all__ = ["IN_TAG", "IN_TAG_OF_LINE", "OTHER_TURN", "Region", "region_of_fence", "region_of_tag"]
 
 
 class Region(NamedTuple):
@@ -49,3 +49,8 @@ OTHER_TURN = _region(
     r"<(?:\|[a-z_]{0,16}(?:\|(?:>\s{0,8}[a-z]{0,9}\s{0,8}(?:<(?:\|[a-z_]{0,14}\|?)?)?)?)?)?",
 )
 """What stands after the header of another's turn, up to the assistant's next one."""
+_NAMED = "in a tag that names its tool"
+IN_TAG = region_of_tag("function", _NAMED)
+"""What stands in `<function=NAME>` that holds no object."""
+IN_TAG_OF_LINE = _region(_NAMED, r"</function>|(?=\n)", beginnings("</function>"))
+"""The same within a sentence, which may only mention the tag: it ends with the line."""

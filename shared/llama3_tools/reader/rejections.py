@@ -94,6 +94,11 @@ class Rejections:
             detail = f"beyond the first {self._limit} rejections, and no others are listed"
         found.append(Rejection((start, end), reason, detail, name, is_meant and reason not in _NEVER))
 
+    @property
+    def has_attempt(self) -> bool:
+        """Whether an attempt was rejected lately."""
+        return any(one.is_attempt for one in self._list[-4:])
+
     def name_last(self, name: str) -> bool:
         """Give the last rejection the name of its tool, if it is an attempt that lacks one; return whether it does."""
         last = self._list[-1] if self._list else None

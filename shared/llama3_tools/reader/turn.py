@@ -206,7 +206,9 @@ class Turn:
             refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
             if quoted is not None:
                 refusal = Refusal(RejectionReason.QUOTED, quoted, left.name)
-            self.rejections.add(base + left.start, base + left.end, refusal, is_meant=True)
+            self.rejections.add(
+                base + left.start, base + left.end, refusal, is_meant=not (self.broken and self.rejections.has_attempt)
+            )
 
     def why_quoted(self, at: int) -> str | None:
         """Return why what begins at an index of the window is quoted, if it is."""

@@ -339,8 +339,6 @@ NO_WORDS = [
     ("Action: none\nAction Input: none", "a step of an agent: Action Input: none"),
     ("**Function:** calculate\nArguments: 12*12", "a step of an agent: **Function:** calculate"),
     ("<calculate>12*12</calculate>", "a tag of calls, without one: <calculate>"),
-    ('Sure.\n<calculate expression="12*12"/>', "a tag of calls, without one: <calculate"),
-    ('<invoke name="calculate">12*12</invoke>', "a tag of calls, without one: <invoke name="),
     ("\N{REPLACEMENT CHARACTER}", "\N{REPLACEMENT CHARACTER}"),
     ("Sure. <tool_call>", "a tag of calls, without one: <tool_call>"),
     ("Sure.\n[TOOL_CALLS]", "a tag of calls, without one: [TOOL_CALLS]"),
