@@ -263,21 +263,25 @@ class Candidates(Decisions):
         self.pos = len(self.text) if match is None else match.start()
         if self._exceeds(candidate, self.pos):
             return self._too_long(candidate)
-        return self._judge_code(candidate, self._raw(candidate), is_closed=match is not None)
+        return self._judge_code(candidate, is_closed=match is not None)
 
-    def _judge_code(self, candidate: Candidate, raw: str, *, is_closed: bool) -> bool:
+    def _judge_code(self, candidate: Candidate, *, is_closed: bool) -> bool:
         indent, is_fenced = candidate.reader
-        found = code_call(indent + raw, self.rules.declared.get(CODE_INTERPRETER), is_fenced=is_fenced)
+        length = self.base + self.pos - candidate.begin
+        self.rewind(candidate)
+        end = self.pos + length
+        tool = self.rules.declared.get(CODE_INTERPRETER)
+        found = code_call(indent + self.text[self.pos : end], tool, is_fenced=is_fenced)
         if found is None:
-            self.rewind(candidate)
             self.candidate, self.state, self.markup = None, TEXT, ""
-            self.put(self.pos + len(raw))
+            self.put(end)
             self.searched = self.pos
             return True
         written, at = found
         if self.is_aborted or not (is_closed or self.is_complete):
             refusal = Refusal(RejectionReason.TRUNCATED, "the output was cut off inside the code", CODE_INTERPRETER)
-            return self.refuse(candidate, refusal, raw)
+            return self.refuse(candidate, refusal, self.text[self.pos : end])
         candidate.begin += at - len(indent)
+        self.pos = end
         (code,) = written.arguments.values()
         return self.decide(candidate, self.rules.checked(written), code)

@@ -33,14 +33,13 @@ def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[Written
         is_fenced: whether a fence was opened before it.
     """
     closed = _FENCE_END.search(text) if is_fenced else None
-    code = text[: closed.start()] if closed else text
-    at = len(code) - len(code.lstrip("\r\n"))
-    code = code[at:].rstrip()
-    if not code or not _SIGN(code) or not is_unicode(code):
+    at = len(text) - len(text.lstrip("\r\n"))
+    text = text[at : closed.start() if closed else None].rstrip()
+    if not text or not _SIGN(text) or not is_unicode(text):
         return None
     schema = tool.parameters if tool else {}
     parameters = list(schema.get("properties") or ())
     required = [name for name in schema.get("required") or () if name in parameters]
     name = _PARAMETER if _PARAMETER in parameters or not parameters else [*required, *parameters][0]
-    arguments = {name: code}
+    arguments = {name: text}
     return WrittenCall(CODE_INTERPRETER, arguments, dumps(arguments, ensure_ascii=False)), at

@@ -17,6 +17,7 @@ from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, Tool
 
 __all__ = ["Content", "Trace", "Waiting"]
 
+_MANY = 256
 _TAIL = 256
 _BETWEEN_THOUGHTS = "\n\n"
 _OPENERS = {"]": "[", "}": "{", ")": "(", ">": "<"}
@@ -119,7 +120,10 @@ class Content:
 
     def gap(self, piece: str) -> None:
         """Hold white space, markup or delimiters."""
-        self._held.append(piece)
+        held = self._held
+        held.append(piece)
+        if len(held) > _MANY and all(type(part) is str for part in held[-_MANY:]):  # each costs more than its text
+            held[-_MANY:] = ["".join(held[-_MANY:])]  # type: ignore[arg-type]  # none of them waits
 
     def wait(self, waiting: Waiting) -> None:
         """Hold a call."""
