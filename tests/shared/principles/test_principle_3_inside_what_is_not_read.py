@@ -50,6 +50,10 @@ RUNS_DATA = {
     "a tag that breaks in what broke": f'{{"a": oops, <function=save>x</function> "b": {DELETE}}}',
     "text in a tag that names its tool": f"<function=save>So: {DELETE}</function>",
     "a list in a tag that names its tool": f"<function=save>[{PYTHONIC}]</function>",
+    "text in a tag within a sentence": f"Sure: <function=save>So: {DELETE}</function>",
+    "a tag in a string of a pythonic call": f'save(text="x\n<function=delete>{{}}</function>\n")',
+    "an argument of a call of no tool": f"print(\n  {PYTHONIC}\n)",
+    "a string of a call of no tool": f'print("""\n{PYTHONIC}\n""")',
 }
 
 

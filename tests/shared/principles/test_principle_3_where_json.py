@@ -17,6 +17,7 @@ ANYWHERE = {
     "after a bullet": (f"- {CLOCK}\n2. {CLOCK}", "- 2."),
     "after a comma": (f"First, {CLOCK}", "First,"),
     "after a brace": (f"{{{CLOCK}", "{"),
+    "after a heading": (f"Call\n====\n{CLOCK}", "Call\n===="),
     "after an arrow": (f"x -> {CLOCK}", "x ->"),
     "after a zero-width space": (f"\u200b{CLOCK}", "\u200b"),
     "after a byte order mark": (f"\ufeff{CLOCK}", "\ufeff"),
@@ -41,6 +42,11 @@ def test_it_may_stand_anywhere(text: str, content: str | None):
 
 
 PARTS = {
+    "an argument after a call": f"print(json.dumps(x), {DELETE})",
+    "an element after arrays": f"[[1, 2], {DELETE}]",
+    "an element after a long string": f'["{"x" * 99}", {DELETE}]',
+    "an element after escapes": f'["a \\"b\\"", {DELETE}]',
+    "an element after an object and a string": f'[{{"a": 1}}, "x", {DELETE}]',
     "a member": f'{{"example": {DELETE}}}',
     "an element of a member": f'{{"examples": [{DELETE}]}}',
     "a member after what broke": f'{{"tags": ["a",], "example": {DELETE}}}',
