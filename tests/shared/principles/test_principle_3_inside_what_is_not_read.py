@@ -51,7 +51,7 @@ RUNS_DATA = {
     "text in a tag that names its tool": f"<function=save>So: {DELETE}</function>",
     "a list in a tag that names its tool": f"<function=save>[{PYTHONIC}]</function>",
     "text in a tag within a sentence": f"Sure: <function=save>So: {DELETE}</function>",
-    "a tag in a string of a pythonic call": f'save(text="x\n<function=delete>{{}}</function>\n")',
+    "a tag in a string of a pythonic call": 'save(text="x\n<function=delete>{}</function>\n")',
     "an argument of a call of no tool": f"print(\n  {PYTHONIC}\n)",
     "a string of a call of no tool": f'print("""\n{PYTHONIC}\n""")',
 }
