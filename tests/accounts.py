@@ -16,7 +16,7 @@ from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall
 __all__ = ["all_is_accounted_for"]
 
 _HEADER = r"<\|(?:start_header_id|header_start)\|>(?:[^<>|]{0,32}<\|(?:end_header_id|header_end)\|>)?"
-_IM = r"<\|im_start\|>(?:[A-Za-z]{0,16}[ \t]{0,4}\r?\n|assistant(?![A-Za-z])[ \t]{0,4})?(?:\r?\n)?"
+_IM = r"<\|im_start\|>(?:assistant(?![A-Za-z])[ \t]{0,4})?(?:\r?\n)?"
 _TOKEN = rf"{_HEADER}|{_IM}|<[|｜][^<>|｜\n]{{1,40}}[|｜]>"  # noqa: RUF001 - DeepSeek's bar
 _OPENING = (
     r"<[A-Za-z][^<>{\n]{0,62}>|<[a-z_]{4,24}[ \n]{0,4}|<!--|<\?[^<>\n{]{0,60}>|\[/?[A-Z][A-Z_]{1,30}\]|\[|\*\*|>>>"
