@@ -26,7 +26,7 @@ BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it 
 
 _STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()\[\]{}]').finditer
 _SCALAR = re.compile(r'[\s\[]*(?:"(?:[^"\\\n]|\\.)*"|[-+.\w]{1,32})\s*[,\]]').match
-_KEY_BEFORE = re.compile(r'"[ \t\n\r]*:\Z').search
+_VALUE_BEFORE = re.compile(r'(?:"[ \t\n\r]{0,16}:\s*|=[ \t]*)(?:\[[\s\[]*)?\Z').search
 _CALLED = re.compile(r"(?<=[\w\])])\(").match
 _SIGNATURE = re.compile(r"[^(]*\(\s*(?:[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)?\s*\)").fullmatch
 """A pythonic call as prose has it: `search(query)`."""
@@ -129,7 +129,7 @@ class Decisions(Turn):
 
     def _after_call(self, end: int) -> None:
         self.candidate, self.state = None, GAP
-        self.markup, self.quoted, self.may_be_code = "", None, True
+        self.markup, self.quoted, self.is_inside, self.may_be_code = "", None, False, True
         self.fence_is_fresh, self.broken = False, ""
         self.line_from = self.gap_from = end
 
@@ -232,28 +232,30 @@ class Decisions(Turn):
         elif not self.content.is_after_call:
             candidate.quoted = self.quoted if self.markup else self.why_quoted(at)
             is_in_string = candidate.format == "function" and self.broken is PYTHON
-            candidate.is_part = is_in_string or (candidate.format == "json" and self._is_part(at))
+            is_inside = bool(self.markup) and self.is_inside
+            candidate.is_part = is_in_string or is_inside or (candidate.format == "json" and self._is_part(at))
 
     def is_free(self, at: int) -> bool:
         """Return whether an object at an index may be called: it is neither quoted nor a part of something."""
         quoted = self.quoted if self.markup else self.why_quoted(at)
-        return quoted is None and not self._is_part(at)
+        return quoted is None and not (self.markup and self.is_inside) and not self._is_part(at)
 
-    def _is_part(self, at: int) -> bool:  # noqa: PLR0911 (one thing after the other)
-        """Return whether an object is a part of something: the value of a key, an argument, an element of data."""
-        if is_off("parts"):
-            return False
+    def _is_part(self, at: int) -> bool:
+        """Return whether an object is a part of something."""
+        may_be_string = self.broken is PYTHON and not search_markup_for_calls(self.markup)
+        return (may_be_string or self.stands_inside(at)) and not is_off("parts")
+
+    def stands_inside(self, at: int) -> bool:
+        """Return whether what begins at an index is the value of a key, an argument, or an element of data."""
         around = self._before(at)
         before = around.rstrip(" \t\n\r[")
         last = before[-1:]
-        if around.rstrip(" \t[")[-1:] == "=" or (not before and len(around) == LOOK_BEHIND and "[" in around):
+        if last in (":", "=") and _VALUE_BEFORE(around):
             return True
-        if self.broken is PYTHON and not search_markup_for_calls(self.markup):
+        if not before and len(around) == LOOK_BEHIND and "[" in around:
             return True
         if _is_in_call(before):
             return True
-        if last == ":":
-            return _KEY_BEFORE(before) is not None
         if last == ",":
             after_data = (
                 self.data_end >= self.base and self.text[self.data_end - self.base : at].strip(" \t\n\r[") == ","

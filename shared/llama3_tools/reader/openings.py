@@ -227,8 +227,11 @@ class Openings(Candidates):
         return self.line.is_blank
 
     def note_quotation(self, at: int) -> None:
-        """Decide whether the markup that begins at an index is quoted."""
-        self.quoted = None if self.content.is_after_call else self.why_quoted(at)
+        """Decide whether the markup that begins at an index is quoted, or a part of something."""
+        is_after_call = self.content.is_after_call
+        self.quoted = None if is_after_call else self.why_quoted(at)
+        begins_line = self.text[max(at - _LOOK_BEHIND, 0) : at].rstrip(" \t").endswith("\n")
+        self.is_inside = not (is_after_call or begins_line or is_off("parts")) and self.stands_inside(at)
         if self.rules.reads_code:
             before = self.text[max(at - _LOOK_BEHIND, 0) : at].rstrip(" \t")
             self.may_be_code = self.content.is_after_call or before[-1:] in _SENTENCE_ENDS

@@ -121,6 +121,8 @@ class Turn:
 
     markup: str = ""
     """The markup since the last text or call."""
+    is_inside: bool = False
+    """Whether the markup is a part of something."""
     quoted: str | None = None
     """Why that markup is quoted, if it is."""
     may_be_code: bool = False
