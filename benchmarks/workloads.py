@@ -180,7 +180,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("half tags", "<tool_"),
     Workload("open tags", "<tool_call>"),
     Workload("open tags of finetunes", "<tools><functioncall> "),
-    Workload("half function tags", "<function=", calls_beside=0),
+    Workload("half function tags", "<function="),
     Workload("open function tags", "<function=f>{"),
     Workload("closing tags", "</tool_call>"),
     Workload("calls in open tags", f"<functioncall> {CALL}\n", calls=1),

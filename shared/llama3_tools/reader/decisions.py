@@ -180,7 +180,7 @@ class Decisions(Turn):
         self.markup, self.opened, self.fence_is_fresh = "", "", False
         had_words = self.has_words
         self.put(end)
-        if candidate.quoted is IN_STRING:
+        if candidate.quoted is IN_STRING and self.text[end - 1] in "})":
             self.string_end = self.base + end
         self.has_words = had_words or refusal.reason is not RejectionReason.QUOTED
         if is_element:
@@ -233,7 +233,9 @@ class Decisions(Turn):
             candidate.quoted = self.quoted if self.markup else self.why_quoted(at)
             is_in_string = candidate.format == "function" and self.broken is PYTHON
             is_inside = bool(self.markup) and self.is_inside
-            candidate.is_part = is_in_string or is_inside or (candidate.format == "json" and self._is_part(at))
+            candidate.is_part = candidate.quoted is None and (
+                is_in_string or is_inside or (candidate.format == "json" and self._is_part(at))
+            )
 
     def is_free(self, at: int) -> bool:
         """Return whether an object at an index may be called: it is neither quoted nor a part of something."""

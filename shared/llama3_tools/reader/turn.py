@@ -23,7 +23,7 @@ from llama3_tools.values import RejectionReason
 
 __all__ = ["LOOK_BEHIND", "Candidate", "Head", "State", "Turn"]
 
-LOOK_BEHIND = 512
+LOOK_BEHIND = 256
 """How much of the text before it says whether something is quoted, or a part of something."""
 _KEPT = 2 * LOOK_BEHIND
 """How much of what was read the window keeps, for those who look back."""
