@@ -73,6 +73,8 @@ class Content:
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
+        self.confirmed = 0
+        """How many of these, from the first on, are sure."""
         """The calls that wait; each stands among what is held, too."""
         self.trace: Trace | None = None
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
@@ -133,7 +135,7 @@ class Content:
 
     def settle(self, stays_text: Callable[[Waiting], bool] = lambda _: False) -> None:
         """Make the calls that wait, but those that stay text."""
-        held, self._held, self.waiting = self._held, [], []
+        held, self._held, self.waiting, self.confirmed = self._held, [], [], 0
         self.is_after_call, self.is_after_text = self._place is _CALL, self._place is _TEXT
         for part in held:
             if type(part) is not Waiting:

@@ -270,8 +270,10 @@ class Turn:
 
     def confirm(self) -> None:
         """Take the pythonic calls that wait for what follows them for calls: it lets them be."""
-        for waiting in self.content.waiting:
+        content = self.content
+        for waiting in content.waiting[content.confirmed :]:
             waiting.is_sure = True
+        content.confirmed = len(content.waiting)
 
     def may_be_simple(self) -> bool:
         """Return whether no object in the window has half a surrogate pair, so that most need no closer look."""
