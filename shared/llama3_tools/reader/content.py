@@ -73,9 +73,9 @@ class Content:
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
+        """The calls that wait; each stands among what is held, too."""
         self.confirmed = 0
         """How many of these, from the first on, are sure."""
-        """The calls that wait; each stands among what is held, too."""
         self.trace: Trace | None = None
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
         """What has become certain since the last events."""

@@ -230,22 +230,27 @@ class Decisions(Turn):
         if self.region is not None:
             candidate.quoted = self.region.why
         elif not self.content.is_after_call:
-            candidate.quoted = self.quoted if self.markup else self.why_quoted(at)
-            is_in_string = candidate.format == "function" and self.broken is PYTHON
-            is_inside = bool(self.markup) and self.is_inside
-            candidate.is_part = candidate.quoted is None and (
-                is_in_string or is_inside or (candidate.format == "json" and self._is_part(at))
-            )
+            candidate.quoted = self._quoted_at(at)
+            candidate.is_part = candidate.quoted is None and self._is_part(at, candidate.format)
 
     def is_free(self, at: int) -> bool:
         """Return whether an object at an index may be called: it is neither quoted nor a part of something."""
-        quoted = self.quoted if self.markup else self.why_quoted(at)
-        return quoted is None and not (self.markup and self.is_inside) and not self._is_part(at)
+        return self._quoted_at(at) is None and not self._is_part(at, "json")
 
-    def _is_part(self, at: int) -> bool:
-        """Return whether an object is a part of something."""
+    def _quoted_at(self, at: int) -> str | None:
+        """Return why a candidate that begins at an index is quoted, or the markup before it; `None` if it is not."""
+        return self.quoted if self.markup else self.why_quoted(at)
+
+    def _is_part(self, at: int, format_: str) -> bool:
+        """Return whether a candidate is a part of something, or the markup before it."""
+        if is_off("parts"):
+            return False
+        if self.markup and self.is_inside:
+            return True
+        if format_ == "function":
+            return self.broken is PYTHON
         may_be_string = self.broken is PYTHON and not search_markup_for_calls(self.markup)
-        return (may_be_string or self.stands_inside(at)) and not is_off("parts")
+        return format_ == "json" and (may_be_string or self.stands_inside(at))
 
     def stands_inside(self, at: int) -> bool:
         """Return whether what begins at an index is the value of a key, an argument, or an element of data."""
