@@ -7,7 +7,7 @@ from enum import Enum
 from itertools import chain, pairwise
 
 from llama3_tools.extractor import Extractor
-from llama3_tools.output.spans import index_at, joined, kept_apart
+from llama3_tools.output.spans import index_at, joined
 from llama3_tools.values import Extraction, fields_shown
 
 __all__ = ["Segment", "SegmentKind", "SegmentedOutput", "read_segments"]
@@ -75,7 +75,7 @@ def read_segments(extractor: Extractor, text: str, *, complete: bool = True) -> 
     extraction = stream.read_whole(text, complete=complete)
     calls = [call.span for call in extraction.tool_calls]
     kept, quoted = joined(trace.kept), joined(trace.quoted)
-    rejected = kept_apart([one.span for one in extraction.rejections])
+    rejected = [one.span for one in extraction.rejections]
 
     def became(at: int) -> tuple[SegmentKind, int | None]:
         if (call := index_at(calls, at)) is not None:

@@ -1,14 +1,13 @@
-"""Spans of an output, in order: to join them, to keep them apart, and to find one of them."""
+"""Spans of an output, in order: to join them and to find one of them."""
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from llama3_tools.values import Span
 
-__all__ = ["first_overlap", "index_at", "joined", "kept_apart"]
+__all__ = ["first_overlap", "index_at", "joined"]
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
@@ -24,16 +23,6 @@ def joined(spans: Iterable[Span]) -> list[Span]:
         else:
             whole.append((start, end))
     return whole
-
-
-def kept_apart(spans: Sequence[Span]) -> list[Span]:
-    """Return spans, each of which ends where the next begins at the latest.
-
-    >>> kept_apart([(0, 4), (2, 3)])
-    [(0, 2), (2, 3)]
-    """
-    starts = [*(start for start, _ in spans[1:]), sys.maxsize]
-    return [(start, min(end, follows)) for (start, end), follows in zip(spans, starts, strict=False)]
 
 
 def first_overlap(spans: Sequence[Span], span: Span) -> int | None:

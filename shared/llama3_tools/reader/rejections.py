@@ -87,8 +87,6 @@ class Rejections:
         reason, detail, name = refusal
         if reason is RejectionReason.QUOTED:
             self._quotations.add(detail)
-        if found and found[-1].span[0] < start < found[-1].span[1]:  # found inside its last token
-            found[-1] = replace(found[-1], span=(found[-1].span[0], start))
         if len(found) == self._limit:
             reason = RejectionReason.TOO_MANY
             detail = f"beyond the first {self._limit} rejections, and no others are listed"
