@@ -22,6 +22,8 @@ __all__ = ["Candidates"]
 
 _FAILURES = 16
 """How often an output may make the scanner in C stumble; after that, objects are read token by token."""
+_LONG = 4096
+"""In how much text it counts as stumbling that no brace closes: to look for one, again and again, is quadratic."""
 _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
 
 
@@ -34,7 +36,12 @@ class Candidates(Decisions):
         """Read the object at an index: a call, or the arguments of the tool that what stands before it names."""
         text = self.text
         is_simple = self.may_be_simple() if self.is_simple is None else self.is_simple
-        if is_simple and head is None and self.region is None and (plain := plain_call(text, at)) is not None:
+        may_scan = self.failures < _FAILURES
+        if may_scan and text.find("}", at) < 0:
+            may_scan = False
+            self.failures += len(text) - at > _LONG
+        is_bare = may_scan and is_simple and head is None and self.region is None
+        if is_bare and (plain := plain_call(text, at)) is not None:
             written, end = plain
             json = written.arguments_json
             if (
@@ -54,7 +61,7 @@ class Candidates(Decisions):
         if head is not None:
             candidate.format, candidate.name, candidate.head = head.format, head.name, head
         self.look_around(candidate, max(begin - self.base, 0))
-        if self.failures < _FAILURES and text.find("}", at) > 0:
+        if may_scan:
             parsed = parse_object(text, at)
             if parsed is not None:
                 self.pos = parsed.end
