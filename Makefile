@@ -91,7 +91,7 @@ matrix: $(VENV)/.dev ## Test with each Python that is here, oldest and newest fr
 fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
 	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
 
-mutate: $(VENV)/.mutation ## See whether the tests notice small changes of shared/, some hours (ARGS="literals/json_tokens --again --jobs 4")
+mutate: $(VENV)/.mutation ## See whether the tests notice small changes of shared/, some hours (ARGS="reader/machine --again --jobs 4")
 	$(PY) mutation/mutate.py $(ARGS)
 
 bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour (ARGS="--json new.json --compare old.json", "--only targets")
