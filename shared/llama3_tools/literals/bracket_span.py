@@ -58,7 +58,7 @@ class BracketSpan:
     (4, True)
     """
 
-    __slots__ = ("_closers", "_is_in_gap", "_quotes", "_tolerant", "flaw", "is_complete")
+    __slots__ = ("_closers", "_is_in_gap", "_quotes", "_tolerant", "flaw", "is_complete", "open")
 
     def __init__(self, *, tolerant: bool = False) -> None:
         """Begin to read.
@@ -69,6 +69,8 @@ class BracketSpan:
         """
         self._tolerant = tolerant
         self._closers: list[str] = []
+        self.open: list[int] = []
+        """The offsets of the brackets that are open."""
         self._quotes = ""
         """The quotes around the string that is open."""
         self._is_in_gap = False
@@ -83,18 +85,19 @@ class BracketSpan:
         """Whether a string is open, at a flaw, too."""
         return bool(self._quotes)
 
-    def read(self, text: str, pos: int, *, ended: bool) -> int:
+    def read(self, text: str, pos: int, base: int = 0, *, ended: bool) -> int:
         """Read on. Return the index after the closing bracket, or that of the flaw, or up to where the text was read.
 
         Args:
             text: what has arrived.
             pos: the index up to which it was read before.
+            base: the offset of the text.
             ended: whether no more will come. Then it is read to its end.
         """
         before = -1
         while before != pos and not self.flaw and not self.is_complete:
             before = pos
-            pos = self._read_string(text, pos) if self._quotes else self._read_mark(text, pos, ended=ended)
+            pos = self._read_string(text, pos) if self._quotes else self._read_mark(text, pos, base, ended=ended)
         return len(text) if ended and before == pos and not self.flaw else pos
 
     def _read_string(self, text: str, pos: int) -> int:
@@ -107,7 +110,7 @@ class BracketSpan:
             self.flaw = "a line break in a string"
         return pos
 
-    def _read_mark(self, text: str, pos: int, *, ended: bool) -> int:
+    def _read_mark(self, text: str, pos: int, base: int, *, ended: bool) -> int:
         """Read to after the next quote, bracket or line break, or to a flaw before it."""
         if self._is_in_gap:
             gap: re.Match[str] = (_TOLERANT_GAP if self._tolerant else _GAP)(text, pos)  # type: ignore[assignment]
@@ -126,8 +129,10 @@ class BracketSpan:
             self._is_in_gap = True
         elif mark in _CLOSERS:
             self._closers.append(_CLOSERS[mark])
+            self.open.append(base + pos)
         elif self._closers[-1:] == [mark]:
             self._closers.pop()
+            self.open.pop()
             self.is_complete = not self._closers
         else:
             self.flaw = f"a {mark!r} that closes nothing"

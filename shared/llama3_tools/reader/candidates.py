@@ -204,7 +204,8 @@ class Candidates(Decisions):
 
     def _may_mend(self, candidate: Candidate) -> bool:
         is_object = candidate.format not in ("pythonic", "code")
-        return self.rules.options.repair and is_object and self.region is None and not self.is_aborted
+        may_close = candidate.start not in self.unclosed
+        return self.rules.options.repair and is_object and may_close and self.region is None and not self.is_aborted
 
     def _begin_mending(self, candidate: Candidate, refusal: Refusal, resume: int) -> bool:
         """Find the end of an object that is no JSON, at whose beginning the window stands, to repair it."""
@@ -218,11 +219,13 @@ class Candidates(Decisions):
         candidate = self.candidate
         assert candidate is not None  # noqa: S101  # the state says so
         span, refusal, resume = candidate.reader
-        self.pos = span.read(self.text, self.pos, ended=self.ended)
+        self.pos = span.read(self.text, self.pos, self.base, ended=self.ended)
         is_too_long = self._exceeds(candidate, self.pos)
         if not (span.flaw or span.is_complete or self.ended or is_too_long):
             return False
         is_python = refusal is _QUOTES
+        if not (span.flaw or span.is_complete or is_too_long):
+            self.unclosed = frozenset(span.open)
         if span.is_complete and not is_too_long:
             raw = self._raw(candidate)
             written = raw[candidate.start - candidate.begin :]

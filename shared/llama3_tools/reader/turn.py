@@ -153,6 +153,8 @@ class Turn:
     """Whether there is text that is no quotation."""
     failures: int = 0
     """How often the scanner in C stumbled."""
+    unclosed: frozenset[int] = frozenset()
+    """The offsets of brackets that the end of the output leaves open: nothing there can be repaired."""
 
     def take_chunk(self, chunk: str) -> None:
         """Take the next chunk; of what was read, keep little."""
