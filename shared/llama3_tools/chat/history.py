@@ -31,6 +31,7 @@ from llama3_tools.chat.options import ToolRole
 from llama3_tools.chat.report import REFUSED_TOOL_CALLS, REPORTED
 from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_result
 from llama3_tools.prompts.complaints import render_complaints, with_misfits
+from llama3_tools.prompts.render import render_answer
 
 __all__ = ["HistoryOptions", "flatten_history"]
 
@@ -93,7 +94,7 @@ def flatten_history(messages: Iterable[Message], options: HistoryOptions | None 
     ...     {"role": "tool", "tool_call_id": "1", "content": "12:30"},
     ... ]):
     ...     print(message)
-    {'role': 'assistant', 'content': 'Let me see. {"name": "now", "parameters": {}}'}
+    {'role': 'assistant', 'content': 'Let me see.\n{"name": "now", "parameters": {}}'}
     {'role': 'user', 'content': 'Result of now: 12:30'}
 
     Args:
@@ -171,10 +172,20 @@ class _History:
         self._calls |= self._known_calls(calls, parts.calls)  # an id that is used again is that of the newer call
         self._complaints = self._complaints_of(parts)
         written = [(call.name, "{}" if call.arguments == "" else call.arguments) for call in calls]
-        text = render_tool_calls(written, prompt_format=self._options.prompt_format) if calls else ""
-        content = _with_calls(content_of(parts.content), text)
+        content = self._answer(parts, written)
         rest = {key: value for key, value in parts.rest.items() if key not in _NOT_SENT}
         self.written.append({**rest, "role": "assistant", "content": content})
+
+    def _answer(self, parts: MessageParts, calls: Sequence[tuple[str, str | Mapping[str, Any]]]) -> str | list[Any]:
+        """Write what the model said and called. Beside calls that ran, those that were refused are left out."""
+        content, prompt_format = content_of(parts.content), self._options.prompt_format
+        refused = parts.rest.get(REFUSED_TOOL_CALLS)
+        if not isinstance(content, str):
+            return with_text(content, render_tool_calls(calls, prompt_format=prompt_format))
+        for call in refused if calls and isinstance(refused, list) else ():
+            text = call.get("text") if isinstance(call, Mapping) else None
+            content = content.replace(text, "", 1).strip() if isinstance(text, str) else content
+        return render_answer(content, calls, prompt_format=prompt_format) if content or calls else content
 
     def _complaints_of(self, parts: MessageParts) -> Callable[[], str]:
         refused = parts.rest.get(REFUSED_TOOL_CALLS)
@@ -218,13 +229,6 @@ def _decode(call: CallPiece) -> dict[str, Any] | None:
     growing = GrowingArguments()
     growing.feed(call.arguments)
     return growing.value
-
-
-def _with_calls(content: str | list[Any], calls: str) -> str | list[Any]:
-    """Return a content with the calls after it: on a new line, if what follows on its last one may be a quotation."""
-    last_line = content.rpartition("\n")[2] if isinstance(content, str) else ""
-    may_quote = "`" in last_line or last_line.lstrip().startswith(">")
-    return with_text(content, calls, "\n" if may_quote else " ")
 
 
 def _joined(contents: Iterable[str | list[Any]]) -> str | list[Any]:

@@ -15,8 +15,8 @@ from llama3_tools.limits import Limits, too_deep, too_long, too_many
 from llama3_tools.literals.json_depth import MAX_DEPTH, depth_is_within
 from llama3_tools.literals.json_object import skip_json_space
 from llama3_tools.options import ReadOptions, written_id
-from llama3_tools.prompts import PromptFormat, render_tool_call
-from llama3_tools.prompts.complaints import complaint
+from llama3_tools.prompts import render_tool_call
+from llama3_tools.prompts.complaints import Complaints
 from llama3_tools.text.json_writing import write_json, written_arguments
 from llama3_tools.tools import Tool
 from llama3_tools.tools.declared import not_declared
@@ -189,8 +189,8 @@ class ServerCallReader:
     """What makes arguments fit, by name; empty if nothing does."""
     options: ReadOptions
     """How calls are read."""
-    prompt_format: PromptFormat
-    """The form in which the model is told to write a call again."""
+    complaints: Complaints
+    """Says what the model is told of a call that does not run."""
 
     def read(self, call: UnreadCall, name: str, ids: set[str], *, made: int, complete: bool) -> ToolCall | RefusedCall:
         """Read a call.
@@ -225,7 +225,7 @@ class ServerCallReader:
     def refuse(self, call: UnreadCall, call_id: str, name: str, reason: RejectionReason, detail: str) -> RefusedCall:
         """Return a call that does not run: its text is as a model would have written it."""
         text = render_tool_call(name or "unknown", with_escaped_halves(call.text) or "{}")
-        told = complaint(name, reason, detail, prompt_format=self.prompt_format)
+        told = self.complaints.of_unread(name, reason, detail)
         return RefusedCall(call_id, name, str(reason), detail, text, None, told)
 
 

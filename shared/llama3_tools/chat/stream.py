@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -15,8 +15,8 @@ from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions, written_id
-from llama3_tools.prompts import PromptFormat, render_tool_call
-from llama3_tools.prompts.complaints import complaint
+from llama3_tools.prompts import render_tool_call
+from llama3_tools.prompts.complaints import Complaints
 from llama3_tools.reader.markup import search_end_of_turn
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.text.growing_text import GrowingText
@@ -57,8 +57,6 @@ class AnswerReaders:
     """Maps the names of the tools."""
     reported_names: frozenset[str] | None
     """The names whose attempts are reported, with `on_unknown_tool="text"`; `None`: any."""
-    misfit_complaint: Callable[[str, list[str], dict[str, Any]], str]
-    """Writes what the model is told of a misfit."""
     not_chosen: Mapping[str, str] = field(default_factory=dict)
     """The tools that may not be called, as the tool choice names another one, and what is said of a call of each."""
 
@@ -68,9 +66,9 @@ class AnswerReaders:
         return self.server_calls.options
 
     @property
-    def prompt_format(self) -> PromptFormat:
-        """The form in which the model was asked to call."""
-        return self.server_calls.prompt_format
+    def complaints(self) -> Complaints:
+        """Says what the model is told of calls that do not run."""
+        return self.server_calls.complaints
 
     def reported_attempts(self, extraction: Extraction) -> list[Rejection]:
         """Return the attempts that are reported, and of which the model is told."""
@@ -323,7 +321,7 @@ class ChatStream:
 
     def _refuse(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")
-        told = complaint(attempt.name, attempt.reason, attempt.detail, prompt_format=self._readers.prompt_format)
+        told = self._readers.complaints.of_unread(attempt.name, attempt.reason, attempt.detail)
         text = self._written.text[slice(*attempt.span)]
         call_id = written_id(self._readers.options.id_factory)
         refused = RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
@@ -331,11 +329,11 @@ class ChatStream:
 
     def _not_chosen(self, call: RefusedCall) -> RefusedCall:
         detail = self._readers.not_chosen[call.name]
-        told = complaint(call.name, RejectionReason.UNKNOWN_TOOL, detail)
+        told = self._readers.complaints.of_unread(call.name, RejectionReason.UNKNOWN_TOOL, detail)
         return replace(call, reason=NOT_CHOSEN, detail=detail, told=told)
 
     def _refuse_misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
-        told = self._readers.misfit_complaint(call.name, problems, call.arguments)
+        told = self._readers.complaints.of_misfit(call.name, problems, call.arguments)
         is_text = call.format != NATIVE
         text = self._written.text[slice(*call.span)] if is_text else render_tool_call(call.name, call.arguments_json)
         span = call.span if is_text else None

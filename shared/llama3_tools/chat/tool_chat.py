@@ -23,7 +23,7 @@ from llama3_tools.errors import a_type
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
-from llama3_tools.prompts.complaints import NOTHING_CALLED, complaint, misfit_complaint, render_complaints
+from llama3_tools.prompts.complaints import NOTHING_CALLED, Complaints, render_complaints
 from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.reader.rules import coercers_of
 from llama3_tools.tools import Tool, ToolLike, declare_tools
@@ -95,6 +95,8 @@ class ToolChat:
             name: replace(tool, name=names.allowed(name)) if is_in_request else tool for name, tool in tools.items()
         }
         """The tools by name, as the model is shown them."""
+        shown = {tool.name: tool for tool in self.shown_tools.values()}
+        self._complaints = Complaints({**self.shown_tools, **shown}, self._prompt_format)
         self._prompts: dict[ToolChoice, str] = {}
         self._chosen: dict[str, AnswerReaders] = {}
         self._checks = ArgumentChecks(tools)
@@ -224,10 +226,9 @@ class ToolChat:
         return AnswerReaders(
             extractor,
             without_start,
-            ServerCallReader(tools, coercers_of(tools) if read.coerce_arguments else {}, read, prompt_format),
+            ServerCallReader(tools, coercers_of(tools) if read.coerce_arguments else {}, read, self._complaints),
             self._names,
             frozenset(extractor.tools or ()) if read.on_unknown_tool == "text" else None,
-            self._misfit_complaint,
         )
 
     def _messages_for_model(
@@ -256,20 +257,13 @@ class ToolChat:
             prompt_format=self._prompt_format,
             shown_name=self.shown_name,
             misfits=partial(self._misfits, accepts=accepts),
-            complaints=self._complaints,
+            complaints=self._complaints_of,
         )
 
     def _misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None) -> list[str]:
         return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
-    def _misfit_complaint(self, name: str, problems: list[str], arguments: dict[str, Any]) -> str:
-        tool = self.shown_tools[name]
-        prompt_format = self._prompt_format
-        return misfit_complaint(
-            tool.name, problems, schema=tool.parameters, arguments=arguments, prompt_format=prompt_format
-        )
-
-    def _complaints(self, text: str, called: Collection[str]) -> str:
+    def _complaints_of(self, text: str, called: Collection[str]) -> str:
         """Say what was wrong with the calls in a text that the model wrote in an earlier turn.
 
         A tool that it called beside them is left out: the call may be the malformed one, written again.
@@ -277,9 +271,8 @@ class ToolChat:
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
         attempts = readers.reported_attempts(extractor.extract(text))
-        prompt_format = self._prompt_format
         return render_complaints(
-            (one.name, complaint(one.name, one.reason, one.detail, prompt_format=prompt_format))
+            (one.name, self._complaints.of_unread(one.name, one.reason, one.detail))
             for one in attempts
             if self._names.own(one.name or "") not in called
         )
@@ -403,5 +396,5 @@ def _require_messages(messages: object) -> list[Message]:
 
 def _content_with_misfits(reply: Reply) -> str | list[Any]:
     """Return what the model wrote, with the calls that are no text of the content: those that do not fit."""
-    misfits = "; ".join(call.text for call in reply.report.refused if call.reason == MISFIT)
+    misfits = "\n".join(call.text for call in reply.report.refused if call.reason == MISFIT)
     return with_text(reply.content, misfits)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from llama3_tools.prompts.render import PromptFormat, render_tool_call, render_tool_result
+from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason
 
-__all__ = ["NOTHING_CALLED", "complaint", "misfit_complaint", "render_complaints", "with_misfits"]
+__all__ = ["NOTHING_CALLED", "Complaints", "render_complaints", "with_misfits"]
 
 NOTHING_CALLED = "Your last reply holds no function call. Call a function, in the format that you were given."
 """For a reply that had to call a function and calls none."""
@@ -21,55 +23,63 @@ _FLAWS = {
     RejectionReason.QUOTED: ("quoted", "Write it alone"),
 }
 """What is wrong with a call, and what to do about it; any other one is malformed."""
-_FORM = {"example_name": "example_value"}
 
 
-def complaint(name: str | None, reason: RejectionReason, detail: str, *, prompt_format: PromptFormat = "json") -> str:
-    """Say what was wrong with a call that could not be read, and what to do about it.
+@dataclass(frozen=True, slots=True)
+class Complaints:
+    """Says what was wrong with a call that was not run, and how to write it: with the tool's own parameters.
 
-    >>> print(complaint("now", RejectionReason.TOO_LONG, "longer than 256 characters"))
-    The call is beyond a limit, and was not run: longer than 256 characters. Write a smaller one, in the form ...
-
-    Args:
-        name: the tool's name, if it is known.
-        reason: why it is no call.
-        detail: what was found.
-        prompt_format: the form in which the model was asked to call.
-    """
-    if reason is RejectionReason.TOO_MANY:
-        return f"The call was not run: it is {detail}. Make fewer calls in one reply, and the others in the next one."
-    if reason is RejectionReason.UNKNOWN_TOOL:
-        return f"The call was not run: {detail}."
-    flaw, to_do = _FLAWS.get(reason, ("malformed", _ALL_AGAIN))
-    form = render_tool_call(name or "example_function_name", _FORM, prompt_format=prompt_format)
-    return f"The call is {flaw}, and was not run: {detail}. {to_do}, in the form {form}"
-
-
-def misfit_complaint(
-    name: str,
-    problems: Iterable[str],
-    *,
-    schema: Mapping[str, Any],
-    arguments: Mapping[str, Any],
-    prompt_format: PromptFormat = "json",
-) -> str:
-    """Say what does not fit in the arguments of a call that was not run.
-
-    >>> schema = {"properties": {"days": {"type": "integer"}}}
-    >>> print(misfit_complaint("wait", ["$.days: expected integer"], schema=schema, arguments={"days": "?"}))
+    >>> schema = {"properties": {"days": {"type": "integer"}}, "required": ["days"]}
+    >>> complaints = Complaints({"wait": Tool("wait", "", schema)})
+    >>> complaint = complaints.of_unread("wait", RejectionReason.TRUNCATED, "the output ends inside it")
+    >>> print(complaint.removesuffix(', in the form {"name": "wait", "parameters": {"days": "<integer>"}}'))
+    The call is cut off, and was not run: the output ends inside it. Write all of it again
+    >>> print(complaints.of_misfit("wait", ["$.days: expected integer"], {"days": "?"}))
     The arguments do not fit, and the call was not run: $.days: expected integer. Write all of it again, in the form ...
-
-    Args:
-        name: the tool's name.
-        problems: what does not fit, a sentence each.
-        schema: the tool's parameters.
-        arguments: what the model wrote.
-        prompt_format: the form in which the model was asked to call.
     """
-    form = render_tool_call(name, _form(schema, arguments), prompt_format=prompt_format)
-    return (
-        f"The arguments do not fit, and the call was not run: {'; '.join(problems)}. {_ALL_AGAIN}, in the form {form}"
-    )
+
+    tools: Mapping[str, Tool]
+    """The tools, by the names by which the model knows them."""
+    prompt_format: PromptFormat = "json"
+    """The form in which the model was asked to call."""
+
+    def of_unread(self, name: str | None, reason: RejectionReason, detail: str) -> str:
+        """Say what was wrong with a call that could not be read, and what to do about it.
+
+        Args:
+            name: the tool's name, if it is known.
+            reason: why it is no call.
+            detail: what was found.
+        """
+        if reason is RejectionReason.TOO_MANY:
+            return (
+                f"The call was not run: it is {detail}. Make fewer calls in one reply, and the others in the next one."
+            )
+        if reason is RejectionReason.UNKNOWN_TOOL:
+            return f"The call was not run: {detail}."
+        flaw, to_do = _FLAWS.get(reason, ("malformed", _ALL_AGAIN))
+        return f"The call is {flaw}, and was not run: {detail}. {to_do}, in the {self._form(name)}"
+
+    def of_misfit(self, name: str, problems: Iterable[str], arguments: Mapping[str, Any]) -> str:
+        """Say what does not fit in the arguments of a call.
+
+        Args:
+            name: the tool's name.
+            problems: what does not fit, a sentence each.
+            arguments: what the model wrote.
+        """
+        form = self._form(name, arguments)
+        return f"The arguments do not fit, and the call was not run: {'; '.join(problems)}. {_ALL_AGAIN}, in the {form}"
+
+    def _form(self, name: str | None, arguments: Iterable[str] = ()) -> str:
+        """Return the call to write, with the types of what is required and of what the model wrote; else of all."""
+        if name not in self.tools:
+            return "format that you were given"
+        schema = self.tools[name].arguments_schema
+        known = schema.get("properties", {})
+        wanted = {*arguments, *schema.get("required", ())} & known.keys()
+        form = {key: f"<{_type(declared)}>" for key, declared in known.items() if key in wanted or not wanted}
+        return f"form {render_tool_call(self.tools[name].name, form, prompt_format=self.prompt_format)}"
 
 
 def render_complaints(complaints: Iterable[tuple[str | None, str]]) -> str:
@@ -91,14 +101,6 @@ def with_misfits(result: str, problems: Sequence[str]) -> str:
     'not supported\n(The arguments did not fit. $.days: expected integer, got the string "soon")'
     """
     return f"{result}\n(The arguments did not fit. {'; '.join(problems)})" if problems else result
-
-
-def _form(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parameters to write, each with its type: those that are required, and those that the model wrote."""
-    properties, required = schema.get("properties"), schema.get("required")
-    wanted = {*arguments, *(required if isinstance(required, (list, tuple)) else ())}
-    known = properties.items() if isinstance(properties, Mapping) else ()
-    return {name: f"<{_type(declared)}>" for name, declared in known if name in wanted}
 
 
 def _type(declared: object) -> str:

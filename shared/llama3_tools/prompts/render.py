@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from llama3_tools.errors import require_str, require_words
@@ -22,6 +22,7 @@ __all__ = [
     "PromptFormat",
     "ToolChoice",
     "formats_asked_for",
+    "render_answer",
     "render_response_prompt",
     "render_tool_call",
     "render_tool_calls",
@@ -29,9 +30,9 @@ __all__ = [
     "render_tool_result",
 ]
 
-PromptFormat: TypeAlias = Literal["json", "function", "pythonic"]
-"""The form in which a model is asked to call: `{"name": …, "parameters": …}`, `<function=NAME>{…}</function>`, or
-`[NAME(city='Paris')]`."""
+PromptFormat: TypeAlias = Literal["json", "function", "pythonic", "strict"]
+"""The form in which a model is asked to call: `{"name": …, "parameters": …}`, `<function=NAME>{…}</function>`,
+`[NAME(city='Paris')]`, or the strict response format, `{"message": …, "tool_call": {"name": …, "arguments": …}}`."""
 
 # The instructions of Llama 3.1 (meta-llama/llama-models, llama3_1/prompt_format.md, "JSON based tool calling" and
 # "User-defined custom tool calling") and 3.2 (llama3_2/text_prompt_format.md, "Zero-shot function calling"): a model
@@ -60,6 +61,7 @@ _PYTHONIC_INSTRUCTION = (
 _TAGGED_NAME = re.compile(NAME)
 _PYTHON_NAME = re.compile(WORD_NAME)
 
+_AUTO = "If no function is needed, reply in words, without a call."
 _REQUIRED = "Call a function in your reply."
 _NAMED = "Call the function {name!r} in your reply."
 
@@ -69,7 +71,8 @@ def render_tool_prompt(
 ) -> str:
     r"""Render tools into Llama 3.1's prompt for tool calls: the instruction, and a JSON object a tool.
 
-    Meta puts it in front of the first user message. Without tools there is nothing to say: it is empty.
+    Meta puts it in front of the first user message. With `"auto"`, it ends with a sentence that Meta's does not have: a
+    model that may answer in words is told so. Without tools there is nothing to say: it is empty.
 
     >>> print(render_tool_prompt([{"name": "now", "description": "The time"}]))  # doctest: +ELLIPSIS
     Given the following functions, please respond with a JSON for a function call ...
@@ -84,6 +87,8 @@ def render_tool_prompt(
             }
         }
     }
+    <BLANKLINE>
+    If no function is needed, reply in words, without a call.
 
     Args:
         tools: the tools, as tool dicts or `Tool`s.
@@ -101,13 +106,15 @@ def render_tool_prompt(
     rendered = _rendered(declared)
     if not rendered:
         return ""
+    if prompt_format == "strict":
+        return render_response_prompt(declared.values(), tool_choice=tool_choice)
     if prompt_format == "json":
         parts = [_JSON_INSTRUCTION, *rendered]
     elif prompt_format == "function":
         parts = ["You have access to the following functions:", *rendered, _FUNCTION_INSTRUCTION]
     else:
         parts = [_PYTHONIC_INSTRUCTION, "Here is a list of functions that you can invoke.", *rendered]
-    return "\n\n".join([*parts, *_choice(tool_choice)])
+    return "\n\n".join([*parts, *(_choice(tool_choice) or [_AUTO])])
 
 
 def render_response_prompt(
@@ -177,7 +184,9 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
     in_python = _in_python(written) if prompt_format == "pythonic" and _PYTHON_NAME.fullmatch(name) else None
     if in_python is not None:
         return f"[{name}({in_python})]"
-    return f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {written}}}'
+    if prompt_format == "strict":
+        return _response("", [(name, written)])
+    return f'{{"name": {_quoted(name)}, "parameters": {written}}}'
 
 
 def render_tool_calls(
@@ -185,12 +194,13 @@ def render_tool_calls(
 ) -> str:
     """Render the calls of one message as the model would have written them.
 
-    Pythonic ones are one list, where each of them can be written so. Others have `; ` between them.
+    Pythonic ones are one list, where each of them can be written so. Others stand on a line each.
 
     >>> render_tool_calls([("now", {}), ("get_weather", {"city": "Paris"})], prompt_format="pythonic")
     "[now(), get_weather(city='Paris')]"
-    >>> render_tool_calls([("now", {}), ("now", {"zone": "UTC"})])
-    '{"name": "now", "parameters": {}}; {"name": "now", "parameters": {"zone": "UTC"}}'
+    >>> print(render_tool_calls([("now", {}), ("now", {"zone": "UTC"})]))
+    {"name": "now", "parameters": {}}
+    {"name": "now", "parameters": {"zone": "UTC"}}
 
     Args:
         calls: the name and the arguments of each, as `render_tool_call` takes them.
@@ -211,7 +221,27 @@ def render_tool_calls(
         one = render_tool_call(name, arguments, prompt_format=prompt_format)
         are_items = are_items and one.startswith("[") and parse_whole(_written(arguments)) is not None
         written.append(one)
-    return f"[{', '.join(one[1:-1] for one in written)}]" if written and are_items else "; ".join(written)
+    return f"[{', '.join(one[1:-1] for one in written)}]" if written and are_items else "\n".join(written)
+
+
+def render_answer(
+    message: str, calls: Iterable[tuple[str, Mapping[str, Any] | str]], *, prompt_format: PromptFormat = "json"
+) -> str:
+    r"""Render an answer of the model: what it said, and on the next lines what it called.
+
+    >>> render_answer("Sure.", [("now", {})])
+    'Sure.\n{"name": "now", "parameters": {}}'
+    >>> render_answer("Sure.", [("now", {})], prompt_format="strict")
+    '{"message": "Sure.", "tool_call": {"name": "now", "arguments": {}}}'
+
+    Args:
+        message: the text, perhaps empty.
+        calls: as `render_tool_calls` takes them.
+        prompt_format: the form in which to write.
+    """
+    if prompt_format == "strict":
+        return _response(message, [(name, _written(arguments)) for name, arguments in calls])
+    return "\n".join(filter(None, [message, render_tool_calls(calls, prompt_format=prompt_format)]))
 
 
 def render_tool_result(
@@ -237,6 +267,18 @@ def render_tool_result(
     if arguments is not None:
         call = f"{call} {_written(arguments)}"
     return f"{kind} of {call}: {result}" if result else f"{kind} of {call}:"
+
+
+def _response(message: str, calls: Sequence[tuple[str, str]]) -> str:
+    """Write the one object of the strict response format: with several calls, they are a list."""
+    written = [f'{{"name": {_quoted(name)}, "arguments": {arguments}}}' for name, arguments in calls]
+    is_list = len(written) > 1
+    call = f'"tool_calls": [{", ".join(written)}]' if is_list else f'"tool_call": {"".join(written) or "null"}'
+    return f'{{"message": {_quoted(message)}, {call}}}'
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _rendered(declared: Mapping[str, Tool]) -> list[str]:
@@ -283,7 +325,7 @@ def formats_asked_for(
         asks_for_code = tools is None or "code_interpreter" in tools
         return tuple(name for name in require_formats("all") or () if name != "code" or asks_for_code)
     named = require_formats(formats) or ()
-    return named if named == ("none",) else (*named, prompt_format)
+    return named if named == ("none",) else (*named, "json" if prompt_format == "strict" else prompt_format)
 
 
 def _in_python(written: str) -> str | None:

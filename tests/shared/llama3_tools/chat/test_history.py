@@ -41,14 +41,14 @@ def contents(*messages: dict[str, Any], **options: Any) -> list[tuple[str, objec
     ("message", "content"),
     [
         (calling(native("f", '{"a": 1}')), '{"name": "f", "parameters": {"a": 1}}'),
-        (calling(native("f", {"a": 1}), text="Sure."), 'Sure. {"name": "f", "parameters": {"a": 1}}'),
+        (calling(native("f", {"a": 1}), text="Sure."), 'Sure.\n{"name": "f", "parameters": {"a": 1}}'),
         (calling(native("f", ""), text=""), '{"name": "f", "parameters": {}}'),
         (calling(native("f", None)), '{"name": "f", "parameters": {}}'),
         (calling(native("f", "{oops")), '{"name": "f", "parameters": {oops}'),
         (calling(native("", "{}")), '{"name": "unknown", "parameters": {}}'),
         (
             calling(native("f", "{}"), native("g", "{}")),
-            '{"name": "f", "parameters": {}}; {"name": "g", "parameters": {}}',
+            '{"name": "f", "parameters": {}}\n{"name": "g", "parameters": {}}',
         ),
         (
             {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
@@ -63,7 +63,7 @@ def contents(*messages: dict[str, Any], **options: Any) -> list[tuple[str, objec
                     {"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}},
                 ],
             },
-            'Sure. {"name": "f", "parameters": {"a": 1}}',
+            'Sure.\n{"name": "f", "parameters": {"a": 1}}',
         ),
         ({"role": "assistant", "content": "Hi", "reasoning_content": "Hm.", "tool_call_id": "1"}, "Hi"),
         ({"role": "assistant", "content": None}, ""),
@@ -172,7 +172,7 @@ def test_calls_are_in_the_form_that_was_asked_for():
     calls = calling(native("f", '{"a": 1}'), native("g", ""))
     assert contents(calls, prompt_format="pythonic")[0][1] == "[f(a=1), g()]"
     assert (
-        contents(calls, prompt_format="function")[0][1] == '<function=f>{"a": 1}</function>; <function=g>{}</function>'
+        contents(calls, prompt_format="function")[0][1] == '<function=f>{"a": 1}</function>\n<function=g>{}</function>'
     )
 
 
@@ -220,7 +220,7 @@ def test_a_text_in_parts_is_one_text():
     bad = f"{CITY[:-9]}}}}}"
     turn = [calling(native("now", "{}"), text=[bad[:9], {"type": "text", "text": bad[9:]}]), result("12:30")]
     [assistant, written] = asked().chat.request(turn, tool_choice="none").messages
-    assert assistant["content"] == f'{bad} {{"name": "now", "parameters": {{}}}}'
+    assert assistant["content"] == f'{bad}\n{{"name": "now", "parameters": {{}}}}'
     assert "Error of get_weather" in written["content"]
 
 
@@ -312,7 +312,7 @@ def test_a_result_in_the_role_of_tools_has_the_name_that_the_server_knows():
 
 def test_a_whole_turn_reads_back():
     chat = asked().chat
-    reply = chat.request([]).read({"content": f"Sure. {CITY}"})
+    reply = chat.request([]).read({"content": f"Sure.\n{CITY}"})
     [_, again] = chat.request([{"role": "user", "content": "Hi"}, dict(reply.to_openai())]).messages
     assert made(chat.request([]).read(again).tool_calls) == made(reply.tool_calls)
 
@@ -327,6 +327,6 @@ def test_ids_that_are_numbers_are_text(call_id: Any, result_id: Any):  # noqa: A
 def test_each_role_of_a_model_is_the_assistant_s(role: str):
     call = {**calling(native("now", "{}"), text="Sure."), "role": role}
     assert contents(call, result("12:30", "a")) == [
-        ("assistant", 'Sure. {"name": "now", "parameters": {}}'),
+        ("assistant", 'Sure.\n{"name": "now", "parameters": {}}'),
         ("user", "Result of now: 12:30"),
     ]

@@ -12,7 +12,7 @@ from llama3_tools.chat import ToolChat
 BAD = '{"name": "now", "parameters": {oops}}'
 MISFIT = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "soon"}}'
 UNKNOWN = '{"name": "get_weather", "parameters": {"city": "Paris", "town": "Paris"}}'
-EXAMPLE = '{"name": "now", "parameters": {"example_name": "example_value"}}'
+EXAMPLE = '{"name": "now", "parameters": {}}'
 
 
 def told(message: dict[str, Any], **options: Any) -> list[tuple[str, Any]] | None:  # noqa: ANN401
@@ -178,7 +178,7 @@ def test_what_a_framework_accepts_is_no_misfit():
 def test_the_form_is_that_of_the_prompt():
     shown = told({"content": BAD}, prompt_format="function")
     assert shown is not None
-    assert shown[1][1].endswith('in the form <function=now>{"example_name": "example_value"}</function>')
+    assert shown[1][1].endswith("in the form <function=now>{}</function>")
 
 
 def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():

@@ -85,7 +85,11 @@ def test_the_error_says_that_there_are_none():
 
 @pytest.mark.parametrize(
     ("tool_choice", "last"),
-    [("auto", "}"), ("required", "Call a function in your reply."), (NAMED, "Call the function 'now' in your reply.")],
+    [
+        ("auto", "If no function is needed, reply in words, without a call."),
+        ("required", "Call a function in your reply."),
+        (NAMED, "Call the function 'now' in your reply."),
+    ],
 )
 def test_the_prompt_says_what_has_to_be_called(tool_choice: object, last: str):
     prompt, _, hi = asked(request={"tool_choice": tool_choice}).messages[0]["content"].rpartition("\n\n")

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from llama3_tools import RejectionReason
-from llama3_tools.prompts.complaints import complaint, misfit_complaint, render_complaints, with_misfits
+from llama3_tools import RejectionReason, Tool
+from llama3_tools.prompts.complaints import Complaints, render_complaints, with_misfits
 
-FORM = 'in the form {"name": "f", "parameters": {"example_name": "example_value"}}'
+FORM = 'in the form {"name": "f", "parameters": {"city": "<string>"}}'
+TOOL = Tool("f", "", {"properties": {"city": {"type": "string"}}})
 
 
 @pytest.mark.parametrize(
@@ -29,12 +30,12 @@ FORM = 'in the form {"name": "f", "parameters": {"example_name": "example_value"
     ],
 )
 def test_each_reason_has_words(reason: RejectionReason, told: str):
-    assert complaint("f", reason, "why") == told
+    assert Complaints({"f": TOOL}).of_unread("f", reason, "why") == told
 
 
-def test_a_call_without_a_name_has_an_example():
-    told = complaint(None, RejectionReason.MALFORMED, "why", prompt_format="pythonic")
-    assert told.endswith("in the form [example_function_name(example_name='example_value')]")
+def test_a_call_without_the_name_of_a_tool_is_to_be_written_in_the_format_that_was_given():
+    told = Complaints({"f": TOOL}, "pythonic").of_unread(None, RejectionReason.MALFORMED, "why")
+    assert told.endswith("Write all of it again, in the format that you were given")
 
 
 @pytest.mark.parametrize(
@@ -50,14 +51,13 @@ def test_a_call_without_a_name_has_an_example():
             {"a": 1, "c": 2},
             '{"a": "<value>", "c": "<value>"}',
         ),
-        ({"properties": {"a": {"type": "string"}}, "required": True}, {}, "{}"),
-        ({"properties": 5}, {"a": 1}, "{}"),
+        ({"properties": {"a": {"type": "string"}}}, {}, '{"a": "<string>"}'),
     ],
 )
 def test_the_form_of_a_misfit_has_what_is_required_and_what_was_written(
     schema: dict[str, Any], arguments: dict[str, Any], form: str
 ):
-    told = misfit_complaint("f", ["one", "two"], schema=schema, arguments=arguments)
+    told = Complaints({"f": Tool("f", "", schema)}).of_misfit("f", ["one", "two"], arguments)
     assert told == (
         "The arguments do not fit, and the call was not run: one; two. "
         f'Write all of it again, in the form {{"name": "f", "parameters": {form}}}'

@@ -47,7 +47,7 @@ def shown_tools(prompt: str) -> list[Any]:
         ("pythonic", None, ["f", "code_interpreter"], FORMAT_NAMES),
         ("pythonic", None, ["f"], FORMAT_NAMES - {"code"}),
         ("pythonic", ["json"], ["f"], {"json", "pythonic"}),
-        *((prompt_format, ["none", "json"], None, {"json", prompt_format}) for prompt_format in FORMATS),
+        *((prompt_format, ["none", "json"], None, {"json", prompt_format} - {"strict"}) for prompt_format in FORMATS),
         *((prompt_format, "none", None, {"none"}) for prompt_format in FORMATS),
     ],
 )
@@ -84,7 +84,11 @@ def test_a_prompt_that_the_model_repeats_is_no_call(prompt_format: PromptFormat)
 
 @pytest.mark.parametrize(
     ("tool_choice", "last_line"),
-    [("auto", "}"), ("required", "Call a function in your reply."), ("f", "Call the function 'f' in your reply.")],
+    [
+        ("auto", "If no function is needed, reply in words, without a call."),
+        ("required", "Call a function in your reply."),
+        ("f", "Call the function 'f' in your reply."),
+    ],
 )
 def test_a_tool_choice_becomes_an_instruction(tool_choice: str, last_line: str):
     assert render_tool_prompt([BARE], tool_choice=tool_choice).splitlines()[-1] == last_line
@@ -110,7 +114,9 @@ def test_a_tool_choice_is_a_str(tool_choice: Any, hint: str):  # noqa: ANN401 - 
 
 
 def test_a_prompt_format_that_does_not_exist_is_an_error():
-    with pytest.raises(ValueError, match='prompt_format must be "json", "function" or "pythonic", not \'yaml\''):
+    with pytest.raises(
+        ValueError, match='prompt_format must be "json", "function", "pythonic" or "strict", not \'yaml\''
+    ):
         render_tool_prompt([BARE], prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="not 'yaml'"):
         render_tool_call("f", {}, prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
@@ -261,18 +267,18 @@ def test_what_a_form_has_no_place_for_is_written_as_json_and_read(
         (
             "json",
             [("f", {}), ("g", {"a": 1})],
-            '{"name": "f", "parameters": {}}; {"name": "g", "parameters": {"a": 1}}',
+            '{"name": "f", "parameters": {}}\n{"name": "g", "parameters": {"a": 1}}',
         ),
-        ("function", [("f", {}), ("f", {})], "<function=f>{}</function>; <function=f>{}</function>"),
+        ("function", [("f", {}), ("f", {})], "<function=f>{}</function>\n<function=f>{}</function>"),
         ("pythonic", [("f", {"a": "x"})], "[f(a='x')]"),
         ("pythonic", [("f", {"a": "x"}), ("g", {}), ("f", '{"b": null}')], "[f(a='x'), g(), f(b=None)]"),
-        ("pythonic", [("f", {"a": 1}), ("two words", {})], '[f(a=1)]; {"name": "two words", "parameters": {}}'),
-        ("pythonic", [("f", {"a-b": 1}), ("g", {})], '{"name": "f", "parameters": {"a-b": 1}}; [g()]'),
+        ("pythonic", [("f", {"a": 1}), ("two words", {})], '[f(a=1)]\n{"name": "two words", "parameters": {}}'),
+        ("pythonic", [("f", {"a-b": 1}), ("g", {})], '{"name": "f", "parameters": {"a-b": 1}}\n[g()]'),
         # What is malformed would break the others.
-        ("pythonic", [("f", {"a": 1}), ("g", '{"b": ')], '[f(a=1)]; [g({"b": )]'),
+        ("pythonic", [("f", {"a": 1}), ("g", '{"b": ')], '[f(a=1)]\n[g({"b": )]'),
     ],
 )
-def test_calls_of_one_message_stand_side_by_side_and_pythonic_ones_in_one_list(
+def test_calls_of_one_message_stand_on_lines_and_pythonic_ones_in_one_list(
     prompt_format: PromptFormat, calls: list[tuple[str, Any]], written: str
 ):
     assert render_tool_calls(iter(calls), prompt_format=prompt_format) == written
