@@ -13,9 +13,9 @@ from click.core import ParameterSource
 from click.decorators import FC
 
 from llama3_gateway.errors import SettingsError
-from llama3_gateway.settings import Constrain, GatewaySettings, load_settings, read_settings
+from llama3_gateway.settings import GatewaySettings, load_settings, read_settings
 from llama3_tools import FormatName, MissingExtraError, OnUnknownTool, PromptFormat
-from llama3_tools.chat import RepeatedCalls, ToolRole, ToolsPlace
+from llama3_tools.chat import Constrain, RepeatedCalls, ToolRole, ToolsPlace
 from llama3_tools.cli.status import CannotRunError
 
 __all__ = ["serve"]

@@ -20,7 +20,7 @@ from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn, require_content
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
-from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request, note_refusal
 
 __all__ = ["Engine"]
 
@@ -82,8 +82,14 @@ class Engine:
         headers.append((b"accept", self.dialect.media if self.record.is_stream else JSON))
         upstream = turn.settings.upstream
         async with self.client.ask(upstream, "POST", self.dialect.path, headers=headers, body=body) as answer:
-            if answer.status != HTTPStatus.OK:
-                raise advised(await answer.refusal(), turn.settings, self.dialect.path, self.record.model)
+            free = None if answer.status == HTTPStatus.OK else turn.freed(answer.status)
+            if free is None:
+                if answer.status != HTTPStatus.OK:
+                    raise advised(await answer.refusal(), turn.settings, self.dialect.path, self.record.model)
+                yield answer
+                return
+        async with self.ask(free) as answer:
+            note_refusal(turn.settings)
             yield answer
 
     async def read_whole(self, answer: UpstreamAnswer) -> tuple[dict[str, object], Chunk]:

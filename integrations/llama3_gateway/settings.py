@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 from urllib.parse import urlsplit
 
 from llama3_gateway.errors import SettingsError
@@ -19,16 +19,12 @@ from llama3_tools.errors import require_options
 __all__ = [
     "OF_MODEL",
     "OF_SERVER",
-    "Constrain",
     "GatewaySettings",
     "ModelSettings",
     "Upstream",
     "load_settings",
     "read_settings",
 ]
-
-Constrain: TypeAlias = Literal["json_schema", "grammar"]
-"""How an upstream is held to a call, if there has to be one: OpenAI's `response_format`, or llama.cpp's `grammar`."""
 
 _CHAT_OPTIONS = {
     "repair": "repair",
@@ -42,9 +38,10 @@ _CHAT_OPTIONS = {
     "tool_role": "tool_role",
     "repeated_calls": "repeated_calls",
     "retries": "max_retries",
+    "constrain": "constrain",
 }
 """The settings that are options of the chat layer, and their names there."""
-OF_MODEL = ("upstream", "upstream_api_key", "native", "constrain", *_CHAT_OPTIONS)
+OF_MODEL = ("upstream", "upstream_api_key", "native", *_CHAT_OPTIONS)
 """The settings that models may have of their own."""
 _USUAL_PLACE = ChatOptions().tools_in
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
@@ -121,8 +118,6 @@ class ModelSettings:
     """Where it is answered."""
     chat: ChatOptions = field(default_factory=ChatOptions)
     """How the conversation is held. With `tools_in="request"`, the upstream shows the tools to the model itself."""
-    constrain: Constrain | None = None
-    """How the upstream is held to a call, if `tool_choice` is `"required"` or names a tool."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,14 +331,7 @@ def _model_settings(
         upstream = Upstream(url, key)
         if default and key is None and upstream.url == default.upstream.url:
             upstream = default.upstream  # with its key, which goes to no other server
-    constrain = values.get("constrain", default.constrain if default else None)
-    if constrain is not None and constrain not in get_args(Constrain):
-        raise SettingsError(f'constrain of {where} is "json_schema" or "grammar", not {constrain!r}')
-    chat = _chat_settings(values, default, where, place)
-    formats = chat.read.formats
-    if constrain and formats is not None and "json" not in formats:
-        raise SettingsError(f'{where}: constrain makes the model write JSON, so formats needs "json", too')
-    return ModelSettings(upstream, chat=chat, constrain=constrain)
+    return ModelSettings(upstream, chat=_chat_settings(values, default, where, place))
 
 
 def _chat_settings(

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
-from llama3_gateway.constraint import constraint
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.logs import log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.ollama_images import images_beside_text
 from llama3_gateway.settings import ModelSettings
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import Reply, Request, kept_chat
+from llama3_tools.chat import OTHER_STATUSES, Reply, Request, kept_chat, takes_constraint
 
 __all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content"]
 
@@ -42,6 +41,8 @@ class Turn:
     """Where it is answered, and how the upstream is held to a call."""
     is_ollama: bool = False
     """Whether the upstream is asked in Ollama's own form."""
+    is_free: bool = False
+    """Whether nothing holds the upstream to the form of its answer, as it refuses that."""
 
     @property
     def body(self) -> dict[str, Any]:
@@ -49,19 +50,30 @@ class Turn:
         messages = self.request.messages
         body = {**self.fields, "messages": images_beside_text(messages) if self.is_ollama else messages}
         tools, choice = self.request.tools, self.request.choice
-        declared = self.request.chat.tools
         if tools:
             body["tools"] = tools
             if choice.tool_choice != "auto":
                 body["tool_choice"] = self.request.tool_choice
             if not choice.parallel:
                 body["parallel_tool_calls"] = False
-        elif declared and choice.tool_choice not in {"auto", "none"} and self.settings.constrain:
-            chosen = declared.get(choice.tool_choice)
-            if not body.keys() & _CONSTRAINTS:
-                callable_tools = [chosen] if chosen else [*declared.values()]
-                body.update(constraint(self.settings.constrain, callable_tools, is_ollama=self.is_ollama))
-        return body
+        return {**body, **self._constraint()}
+
+    def _constraint(self) -> dict[str, Any]:
+        """Return what holds the upstream to the form of its answer, unless the client's request does."""
+        if self.is_free or self.fields.keys() & _CONSTRAINTS:
+            return {}
+        return (
+            {"format": schema} if self.is_ollama and (schema := self.request.answer_schema) else self.request.constraint
+        )
+
+    def freed(self, status: int) -> Turn | None:
+        """Return the turn without what holds the upstream to a form, if it may have refused that; else `None`.
+
+        Args:
+            status: what it has answered.
+        """
+        is_tried = self.settings.chat.constrain == "auto" and self._constraint()
+        return replace(self, is_free=True) if is_tried and status not in OTHER_STATUSES else None
 
     def written(self) -> bytes:
         """Return the request for the upstream as JSON.
@@ -124,7 +136,8 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     except RecursionError:
         raise _bad(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
-    return Turn(fields, request, settings, is_ollama)
+    is_free = settings.chat.constrain == "auto" and not takes_constraint(settings)
+    return Turn(fields, request, settings, is_ollama, is_free)
 
 
 def has_tool_history(messages: object) -> bool:

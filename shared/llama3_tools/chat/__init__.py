@@ -8,11 +8,19 @@
 (<ToolCall now({}) json 0:33>,)
 """
 
+from llama3_tools.chat.constraint import (
+    OTHER_STATUSES,
+    Constrain,
+    may_refuse_constraint,
+    note_refusal,
+    takes_constraint,
+)
 from llama3_tools.chat.endpoint_errors import (
     NOT_A_COMPLETION,
     EndpointFault,
     add_advice,
     endpoint_fault,
+    failed_generation,
     what_to_do,
     with_advice,
 )
@@ -36,11 +44,13 @@ from llama3_tools.options import read_options
 
 __all__ = [
     "NOT_A_COMPLETION",
+    "OTHER_STATUSES",
     "REFUSED_TOOL_CALLS",
     "Accepts",
     "ChatOption",
     "ChatOptions",
     "ChatStream",
+    "Constrain",
     "EndpointFault",
     "OnInvalid",
     "RefusedCall",
@@ -54,11 +64,15 @@ __all__ = [
     "add_advice",
     "chat_options",
     "endpoint_fault",
+    "failed_generation",
     "finish_reason_in",
     "is_complete",
     "kept_chat",
+    "may_refuse_constraint",
+    "note_refusal",
     "put_tools",
     "read_options",
+    "takes_constraint",
     "what_to_do",
     "with_advice",
 ]

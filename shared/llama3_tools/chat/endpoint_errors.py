@@ -7,7 +7,7 @@ chain and by parts of their texts, so that no client has to be installed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from http import HTTPStatus
 
@@ -17,6 +17,7 @@ __all__ = [
     "EndpointFault",
     "add_advice",
     "endpoint_fault",
+    "failed_generation",
     "what_to_do",
     "with_advice",
 ]
@@ -152,6 +153,23 @@ def add_advice(error: BaseException, to_do: str) -> None:
     notes: list[str] = getattr(error, "__notes__", [])
     if to_do not in notes:
         error.__notes__ = [*notes, to_do]  # type: ignore[attr-defined]  # `add_note` is new in Python 3.11
+
+
+def failed_generation(error: BaseException) -> str | None:
+    """Return what the model wrote, if its server refused that as no call: Groq's `tool_use_failed` has it in the error.
+
+    >>> class BadRequestError(Exception):
+    ...     body = {"error": {"code": "tool_use_failed", "failed_generation": "<function=now>{}</function>"}}
+    >>> failed_generation(BadRequestError())
+    '<function=now>{}</function>'
+    """
+    for cause in _causes(error):
+        body = getattr(cause, "body", None)
+        inner = body.get("error", body) if isinstance(body, Mapping) else None
+        text = inner.get("failed_generation") if isinstance(inner, Mapping) else None
+        if isinstance(text, str) and text:
+            return text
+    return None
 
 
 def with_advice(text: str, to_do: str) -> str:

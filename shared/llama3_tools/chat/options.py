@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from llama3_tools.chat.constraint import Constrain
 from llama3_tools.errors import a_type, refuses_unknown_options, require_options, require_type, require_words
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
@@ -38,6 +39,7 @@ class ChatOption(ReadOption, total=False):
     prompt_format: PromptFormat | None
     repeated_calls: RepeatedCalls
     max_retries: int
+    constrain: Constrain | None
 
 
 def _read_options() -> ReadOptions:
@@ -68,7 +70,8 @@ class ChatOptions:
     """The role in which results are sent back: `"user"` passes every template, `"tool"` is what servers expect of
     OpenAI's clients, `"ipython"` is Llama 3.1's own, which few servers take."""
     prompt_format: PromptFormat | None = "json"
-    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too. `None`:
+    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too. With
+    `"strict"`, each answer is one object with a message and a call or `null`: the message streams as text. `None`:
     something else wrote the prompt, and this chat only reads answers, in the forms of `read.formats`. If it is asked to
     write a prompt or calls all the same, it writes them as with `"json"`."""
     repeated_calls: RepeatedCalls = "report"
@@ -76,6 +79,10 @@ class ChatOptions:
     does not run again; with `"keep"`, it does."""
     max_retries: int = 1
     """How often in a row a model is asked to write a call again."""
+    constrain: Constrain | None = "auto"
+    """How the server is held to a call that is due, as the tool choice requires one, or to the strict response format:
+    by a schema in OpenAI's `response_format` (`"json_schema"`), by llama.cpp's `"grammar"`, or not (`None`). With
+    `"auto"`, a server that refuses the schema is asked without it from then on."""
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -83,6 +90,8 @@ class ChatOptions:
         words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "repeated_calls": RepeatedCalls}
         if self.prompt_format is not None:
             words["prompt_format"] = PromptFormat
+        if self.constrain is not None:
+            words["constrain"] = Constrain
         require_words(vars(self), **words)
         if type(self.max_retries) is not int:
             raise TypeError(f"max_retries must be a whole number, not {self.max_retries!r}")

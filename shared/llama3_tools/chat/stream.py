@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from llama3_tools.chat.call_order import CallOrder
+from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
-from llama3_tools.chat.messages import Message, content_of, split_message
+from llama3_tools.chat.message_stream import MessageStream
+from llama3_tools.chat.messages import CallPiece, Message, content_of, split_message
 from llama3_tools.chat.report import MISFIT, NOT_CHOSEN, RefusedCall, Reply, Report
 from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
 from llama3_tools.chat.tool_names import ToolNames
@@ -132,19 +134,21 @@ class ChatStream:
     'tool_calls'
     """
 
-    def __init__(self, readers: AnswerReaders, order: CallOrder, earlier: Earlier) -> None:
+    def __init__(self, readers: AnswerReaders, order: CallOrder, earlier: Earlier, due: DueCall | None = None) -> None:
         """Begin an answer.
 
         Args:
             readers: what reads it.
             order: decides which calls run.
             earlier: what earlier answers of the turn had. What goes out stands a blank line apart from it.
+            due: the one tool that has to be called, if there is one.
         """
+        self._due = due
         self._earlier = earlier
         self._separator = _BLANK_LINE if earlier.has_text else ""
         self._readers = readers
         self._order = order
-        self._extraction: ExtractionStream | None = None
+        self._extraction: ExtractionStream | MessageStream | None = None
         self._written = _Written()
         self._server = ServerCalls()
         self._content = _Content()
@@ -222,7 +226,13 @@ class ChatStream:
         complete = is_complete(finish_reason)
         text = self._text
         deltas = self._to_deltas(text.flush(complete=complete))
-        refused = self._refused_in(text.extraction)
+        extraction = text.extraction
+        refused = self._refused_in(extraction)
+        if self._due is not None:
+            due = self._called_alone(self._due, extraction.content or "", refused)
+            if due is not None:
+                extraction, self._content = replace(extraction, content=None), _Content()
+            deltas += self._release() if due is None else self._hand_out(self._order.take(due))
         ids = {call.id for call in text.extraction.tool_calls}
         for call in self._server.gathered:
             name = self._readers.names.own(call.name)
@@ -237,7 +247,7 @@ class ChatStream:
                     refused.append(read)
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
-        self._finish(text.extraction, refused, reason)
+        self._finish(extraction, refused, reason)
         return deltas
 
     def abort(self) -> list[Delta]:
@@ -248,7 +258,7 @@ class ChatStream:
         """
         self._require_open("abort()")
         text = self._text
-        deltas = self._to_deltas(text.abort())
+        deltas = self._to_deltas(text.abort()) + self._release()
         refused = self._refused_in(text.extraction)
         for call, problems in self._order.waiting:
             written = self._written.text[slice(*call.span)]
@@ -261,11 +271,13 @@ class ChatStream:
         return deltas
 
     @property
-    def _text(self) -> ExtractionStream:
+    def _text(self) -> ExtractionStream | MessageStream:
         """What reads the text. It begins with the first one, as it depends on what the server sends before that."""
         if self._extraction is None:
             readers = self._readers
-            self._extraction = (readers.without_start if self._thoughts else readers.extractor).stream()
+            stream = (readers.without_start if self._thoughts else readers.extractor).stream()
+            is_strict = readers.complaints.prompt_format == "strict"
+            self._extraction = MessageStream(stream) if is_strict else stream
         return self._extraction
 
     def _feed_text(self, text: str) -> list[Delta]:
@@ -282,7 +294,9 @@ class ChatStream:
                 if not text.isspace():
                     self._order.is_interrupted = True
                 self._content.add(text)
-                deltas.append({"content": self._separate(text) if self._separator else text})
+                text = text if self._due is None else self._due.hold(text)
+                if text:
+                    deltas.append({"content": self._separate(text) if self._separator else text})
             elif isinstance(event, ReasoningDelta):
                 self._order.is_interrupted = True
                 deltas.append(self._thoughts.add(event.text, is_server=False))
@@ -294,8 +308,31 @@ class ChatStream:
                 if self._written.take_call(call.span):
                     self._order.is_interrupted = True
                 name = self._readers.names.own(call.name)
+                deltas += self._release()
                 deltas += self._hand_out(self._order.take(call if name == call.name else replace(call, name=name)))
         return deltas
+
+    def _release(self) -> list[Delta]:
+        """Return the deltas of what was held, as it might have been the arguments of the call that is due."""
+        held = "" if self._due is None else self._due.release()
+        return [{"content": self._separate(held)}] if held else []
+
+    def _called_alone(self, due: DueCall, content: str, refused: list[RefusedCall]) -> ToolCall | None:
+        """Return the call that is due, if the answer is its arguments alone, and they fit. If not, it is refused."""
+        written = due.arguments_in(content)
+        if self._order.count or self._server.gathered or refused or not written.startswith("{"):
+            return None
+        unread = UnreadCall(None, 0, name=due.name)
+        unread.add(CallPiece(None, None, due.name, written))
+        read = self._readers.server_calls.read(unread, due.name, set(), made=0, complete=True)
+        if not isinstance(read, ToolCall) or not due.may_be(read.arguments):
+            return None
+        start = self._written.text.find(written)
+        deviations = ("the answer is the arguments alone",)
+        call = replace(read, format="json", span=(start, start + len(written)), deviations=deviations)
+        if problems := due.misfits(call.arguments):
+            refused.append(self._refuse_misfit(call, problems))
+        return None if problems else call
 
     def _separate(self, text: str) -> str:
         """Return a text with what sets the first one of the answer apart from an earlier answer."""

@@ -9,6 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.call_order import CallOrder
+from llama3_tools.chat.constraint import answer_schema, in_json_schema, tool_grammar
+from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.history import HistoryOptions, flatten_history
 from llama3_tools.chat.messages import Message, require_content, require_message, with_text
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
@@ -19,7 +21,7 @@ from llama3_tools.chat.stream import AnswerReaders, ChatStream, Earlier
 from llama3_tools.chat.tool_choice import Choice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
-from llama3_tools.errors import a_type
+from llama3_tools.errors import ToolDefinitionError, a_type
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
@@ -187,7 +189,16 @@ class ToolChat:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        return ChatStream(self._readers_for(choice.tool_choice), order, earlier)
+        due = (
+            DueCall(self._tools[name], partial(self._misfits, accepts=accepts)) if (name := self._due(choice)) else None
+        )
+        return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due)
+
+    def _due(self, choice: Choice) -> str | None:
+        """Return the one tool that has to be called; `None` if there are several, or none has to be."""
+        if choice.tool_choice == "required" and len(self._tools) == 1:
+            return next(iter(self._tools))
+        return choice.tool_choice if choice.tool_choice in self._tools else None
 
     def _readers_for(self, tool_choice: ToolChoice) -> AnswerReaders:
         """Return what reads the answers, made once for each tool that a choice names: no other one can be called."""
@@ -313,6 +324,53 @@ class Request:
         if choice in {"auto", "required", "none"}:
             return choice
         return {"type": "function", "function": {"name": self.chat.shown_name(choice)}}
+
+    @property
+    def constraint(self) -> dict[str, Any]:
+        """What holds the server to the form of the answer, as fields of OpenAI's request; empty if nothing does.
+
+        >>> chat = ToolChat([{"name": "now"}], constrain="json_schema")
+        >>> request = chat.request([{"role": "user", "content": "The time?"}], tool_choice="required")
+        >>> request.constraint["response_format"]["json_schema"]["schema"]["properties"]["name"]
+        {'type': 'string', 'enum': ['now']}
+
+        Raises:
+            ToolDefinitionError: the schema of a tool refers to what is not in it, and `constrain` is not `"auto"`.
+        """
+        if self.chat.options.constrain == "grammar" and (tools := self._held_to):
+            return {"grammar": tool_grammar(tools, is_required=self._is_due, is_strict=self._is_strict)}
+        schema = self.answer_schema
+        return {} if schema is None else {"response_format": in_json_schema(schema)}
+
+    @property
+    def answer_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema to which the server is held; `None` if there is none. It raises as `constraint` does."""
+        if not self._held_to:
+            return None
+        try:
+            choice: ToolChoice = "required" if self._is_due else "auto"
+            return answer_schema(self._held_to, tool_choice=choice, is_strict=self._is_strict)
+        except ToolDefinitionError:
+            if self.chat.options.constrain != "auto":
+                raise
+            return None
+
+    @property
+    def _is_due(self) -> bool:
+        return self.choice.tool_choice not in {"auto", "none"}
+
+    @property
+    def _is_strict(self) -> bool:
+        return self.chat.options.prompt_format == "strict"
+
+    @property
+    def _held_to(self) -> list[Tool]:
+        """The tools of which the server is held to a call; none if nothing holds it."""
+        chat, choice = self.chat, self.choice.tool_choice
+        is_free = chat.options.constrain is None or chat.options.tools_in == "request" or choice == "none"
+        if is_free or not (self._is_strict or self._is_due):
+            return []
+        return [chat.shown_tools[choice]] if choice in chat.tools else [*chat.shown_tools.values()]
 
     def read(self, message: Message, finish_reason: str | None = None) -> Reply:
         """Read a whole answer. If the model was asked again and says nothing, the answer before stands.

@@ -73,7 +73,7 @@ class Complaints:
 
     def _form(self, name: str | None, arguments: Iterable[str] = ()) -> str:
         """Return the call to write, with the types of what is required and of what the model wrote; else of all."""
-        if name not in self.tools:
+        if name is None or name not in self.tools:
             return "format that you were given"
         schema = self.tools[name].arguments_schema
         known = schema.get("properties", {})

@@ -115,9 +115,14 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
             {"upstream": URL, "native": False, "tools_in": "request"},
             'native of the configuration is false, and tools_in = "request" is the same as true: leave one out',
         ),
-        ({"upstream": URL, "constrain": "regex"}, 'constrain of the configuration is "json_schema" or "grammar"'),
-        ({"upstream": URL, "constrain": ["grammar"]}, 'constrain of the configuration is "json_schema" or "grammar"'),
-        ({"upstream": URL, "constrain": "grammar", "formats": ["pythonic"]}, 'formats needs "json"'),
+        (
+            {"upstream": URL, "constrain": "regex"},
+            'the configuration: constrain must be "auto", "json_schema" or "grammar"',
+        ),
+        (
+            {"upstream": URL, "constrain": ["grammar"]},
+            'the configuration: constrain must be "auto", "json_schema" or "grammar"',
+        ),
         ({"upstream": URL, "cors": True}, "cors is a list of origins"),
         ({"upstream": URL, "models": 5}, "models is a list of tables"),
         ({"upstream": URL, "cors": "*"}, "cors is a list of origins"),
@@ -221,7 +226,7 @@ class TestTheCommand:
         assert (read.repair, read.coerce_arguments, read.formats) == (True, False, ("json",))
         assert (read.split_reasoning, read.starts_reasoning, read.on_unknown_tool) == (True, True, "text")
         assert (chat.prompt_format, chat.tools_in, chat.tool_role) == ("pythonic", "system", "tool")
-        assert (chat.repeated_calls, chat.max_retries, settings.default.constrain) == ("keep", 0, "grammar")
+        assert (chat.repeated_calls, chat.max_retries, chat.constrain) == ("keep", 0, "grammar")
         assert (settings.host, settings.port, settings.api_key, settings.cors) == ("0.0.0.0", 0, "a", ("*",))  # noqa: S104 - the same
         assert (settings.max_body, settings.max_answer, settings.timeout, settings.keepalive) == (1, 2, 3, 4)
         assert (settings.default.upstream, settings.log_content) == (Upstream(URL, "b"), True)

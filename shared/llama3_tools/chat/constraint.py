@@ -1,0 +1,186 @@
+"""What holds a server to the form of an answer, a JSON Schema or a grammar of llama.cpp's, and who refuses it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import weakref
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any, Literal, TypeAlias
+
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault
+from llama3_tools.strict import response_json_schema
+from llama3_tools.tools import Tool
+from llama3_tools.tools.choice import ToolChoice
+
+__all__ = [
+    "OTHER_STATUSES",
+    "Constrain",
+    "answer_schema",
+    "in_json_schema",
+    "may_refuse_constraint",
+    "note_refusal",
+    "takes_constraint",
+    "tool_grammar",
+]
+
+Constrain: TypeAlias = Literal["auto", "json_schema", "grammar"]
+"""How a server is held to a call that is due: by a schema in OpenAI's `response_format`, or by llama.cpp's `grammar`.
+`"auto"` is `"json_schema"`, and is given up for a server that refuses it."""
+
+_LOG = logging.getLogger("llama3_tools")
+_OTHER_FAULTS = {
+    EndpointFault.NOT_CONNECTED,
+    EndpointFault.NO_SCHEME,
+    EndpointFault.TIMED_OUT,
+    EndpointFault.BROKE_OFF,
+    EndpointFault.PROXY,
+    EndpointFault.NO_SUCH_MODEL,
+}
+OTHER_STATUSES = {
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.TOO_MANY_REQUESTS,
+}
+"""What says nothing about the form of an answer."""
+_REFUSING: dict[int, weakref.ref[object]] = {}
+"""The models whose servers have refused a constraint."""
+_JSON = r"""
+object ::= "{" ws ( string ws ":" ws value ( ws "," ws string ws ":" ws value )* )? ws "}"
+array ::= "[" ws ( value ( ws "," ws value )* )? ws "]"
+value ::= object | array | string | number | "true" | "false" | "null"
+string ::= "\"" ( [^"\\\x00-\x1F] | "\\" ( ["\\/bfnrt] | "u" [0-9a-fA-F]{4} ) )* "\""
+integer ::= "-"? ( "0" | [1-9] [0-9]{0,15} )
+number ::= "-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,15} )? ( [eE] [-+]? [0-9]{1,2} )?
+ws ::= " "?
+"""
+_MESSAGE, _CALL = '"message": ', ', "tool_call": '
+_RULES = {
+    "array": "array",
+    "boolean": '( "true" | "false" )',
+    "integer": "integer",
+    "number": "number",
+    "object": "object",
+    "string": "string",
+}
+"""The rules for the types of JSON Schema."""
+
+
+def answer_schema(tools: Iterable[Tool], *, tool_choice: ToolChoice, is_strict: bool) -> dict[str, Any]:
+    """Return the JSON Schema of an answer: of the strict response format, or of one call and nothing else.
+
+    >>> answer_schema([Tool("now")], tool_choice="required", is_strict=False)["properties"]["name"]
+    {'type': 'string', 'enum': ['now']}
+
+    Args:
+        tools: those that may be called.
+        tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
+        is_strict: whether the answer is in the strict response format, in which it may be words.
+
+    Raises:
+        ToolDefinitionError: a schema refers to what is not in it.
+    """
+    schema = response_json_schema(tools, tool_choice=tool_choice)
+    if is_strict:
+        return schema
+    calls = schema["properties"]["tool_call"]
+    branches = [_with_parameters(call) for call in calls.get("anyOf", [calls])]
+    whole = dict(branches[0]) if len(branches) == 1 else {"anyOf": branches}
+    return whole | ({"$defs": schema["$defs"]} if "$defs" in schema else {})
+
+
+def in_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema as OpenAI's `response_format` has it."""
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
+
+
+def tool_grammar(tools: Iterable[Tool], *, is_required: bool, is_strict: bool) -> str:
+    r"""Return a grammar in llama.cpp's notation: the names of tools and parameters, and JSON of their types.
+
+    >>> print(tool_grammar([Tool("now")], is_required=True, is_strict=False).splitlines()[1])
+    call0 ::= "{\"name\": \"now\", \"parameters\": " "{}" "}"
+
+    Args:
+        tools: those that may be called.
+        is_required: whether one has to be.
+        is_strict: whether the answer is in the strict response format.
+    """
+    key = "arguments" if is_strict else "parameters"
+    calls: list[str] = []
+    for tool in tools:
+        begin = _literal(f'{{"name": {json.dumps(tool.name)}, "{key}": ')
+        calls.append(f'call{len(calls)} ::= {begin} {_arguments(tool.arguments_schema)} "}}"')
+    names = [f"call{place}" for place in range(len(calls))]
+    root = " | ".join(names if is_required else [*names, '"null"'])
+    if is_strict:
+        root = f"{_literal('{' + _MESSAGE)} string {_literal(_CALL)} ( {root} ) {_literal('}')}"
+    return "\n".join([f"root ::= {root}", *calls]) + _JSON.rstrip()
+
+
+def may_refuse_constraint(error: BaseException) -> bool:
+    """Return whether an error may say that a server does not take a constraint, so that it is asked without one.
+
+    >>> may_refuse_constraint(TypeError("unexpected keyword argument")), may_refuse_constraint(TimeoutError())
+    (True, False)
+    """
+    status = getattr(error, "status_code", None)
+    return status not in OTHER_STATUSES and endpoint_fault(error) not in _OTHER_FAULTS
+
+
+def note_refusal(model: object) -> None:
+    """Note that the server of a client's model takes no constraint; the log has a line of it."""
+    _LOG.info("%s: the server does not take response_format, and is not asked with it again", type(model).__name__)
+    _REFUSING[id(model)] = weakref.ref(model)
+
+
+def takes_constraint(model: object) -> bool:
+    """Return whether a server may take a constraint: it has not refused one yet.
+
+    Args:
+        model: the client's model, by which it is known.
+    """
+    refusing = _REFUSING.get(id(model))
+    return refusing is None or refusing() is not model
+
+
+def _arguments(schema: Mapping[str, Any]) -> str:
+    """Return what holds arguments to a schema: those that are required, in order, and then some of the others."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return "object"
+    if not properties:
+        return _literal("{}")
+    needed = [name for name in schema.get("required") or () if name in properties]
+    pairs = {
+        name: f"{_literal(json.dumps(name))} ws {_literal(':')} ws {_value(properties[name])}" for name in properties
+    }
+    others = [pairs[name] for name in properties if name not in needed]
+    comma = '"," ws'
+    if needed:
+        inside = f" {comma} ".join(pairs[name] for name in needed) + "".join(f" ( {comma} {pair} )?" for pair in others)
+    else:
+        any_of = f"( {' | '.join(others)} )"
+        inside = f"( {any_of} ( {comma} {any_of} )* )?"
+    return f'"{{" ws {inside} ws "}}"'
+
+
+def _value(schema: object) -> str:
+    if not isinstance(schema, Mapping):
+        return "value"
+    allowed = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(allowed, list) and allowed:
+        return f"( {' | '.join(_literal(json.dumps(one)) for one in allowed)} )"
+    return _RULES.get(str(schema.get("type")), "value")
+
+
+def _literal(text: str) -> str:
+    """Return a text as the grammar's notation writes it, which is like JSON's."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _with_parameters(call: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a call in which the arguments are called as the prompt calls them."""
+    properties = {"name": call["properties"]["name"], "parameters": call["properties"]["arguments"]}
+    return {**call, "properties": properties, "required": list(properties)}

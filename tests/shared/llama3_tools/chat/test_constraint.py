@@ -1,0 +1,96 @@
+"""What holds a server to the form of an answer, and which servers refuse it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llama3_tools import ToolDefinitionError
+from llama3_tools.chat import ToolChat, may_refuse_constraint, note_refusal, takes_constraint
+
+NOW = {"name": "now"}
+THEN = {"name": "at.then", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+LOST = {"name": "lost", "parameters": {"type": "object", "properties": {"a": {"$ref": "#/$defs/Gone"}}}}
+
+
+def constraint(tools: list[dict[str, Any]], tool_choice: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+    chat = ToolChat(tools, **options)
+    return chat.request([{"role": "user", "content": "?"}], tool_choice=tool_choice).constraint
+
+
+@pytest.mark.parametrize(
+    ("tool_choice", "options", "names"),
+    [
+        ("auto", {}, None),
+        ("none", {}, None),
+        ("required", {}, ["now", "at.then"]),
+        ("at.then", {}, ["at.then"]),
+        ("required", {"constrain": None}, None),
+        ("required", {"tools_in": "request"}, None),
+        ("auto", {"prompt_format": "strict"}, ["now", "at.then", None]),
+        ("now", {"prompt_format": "strict"}, ["now"]),
+        ("none", {"prompt_format": "strict"}, None),
+        ("auto", {"prompt_format": "strict", "constrain": None}, None),
+    ],
+)
+def test_a_schema_holds_a_server_to_what_is_due(tool_choice: str, options: dict[str, Any], names: list[str] | None):
+    given = constraint([NOW, THEN], tool_choice, **options)
+    if names is None:
+        assert given == {}
+        return
+    schema = given["response_format"]["json_schema"]["schema"]
+    if "message" in schema["properties"] if "properties" in schema else False:
+        schema = schema["properties"]["tool_call"]
+    branches = schema.get("anyOf", [schema])
+    assert [branch.get("properties", {}).get("name", {}).get("enum", [None])[0] for branch in branches] == names
+
+
+@pytest.mark.parametrize(
+    ("tool_choice", "prompt_format", "root"),
+    [
+        ("required", "json", "root ::= call0 | call1"),
+        ("required", "strict", r'root ::= "{\"message\": " string ", \"tool_call\": " ( call0 | call1 ) "}"'),
+        ("auto", "strict", r'root ::= "{\"message\": " string ", \"tool_call\": " ( call0 | call1 | "null" ) "}"'),
+    ],
+)
+def test_so_does_a_grammar(tool_choice: str, prompt_format: str, root: str):
+    written = constraint([NOW, THEN], tool_choice, prompt_format=prompt_format, constrain="grammar")["grammar"]
+    assert written.splitlines()[0] == root
+
+
+def test_a_schema_that_servers_cannot_take_is_an_error_only_if_it_was_asked_for():
+    assert constraint([LOST], "required") == {}
+    with pytest.raises(ToolDefinitionError, match="which is not in them"):
+        constraint([LOST], "required", constrain="json_schema")
+
+
+class StatusError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__("no")
+        self.status_code = status
+
+
+@pytest.mark.parametrize(
+    ("error", "may"),
+    [
+        *((StatusError(status), True) for status in (400, 422, 500, 501)),
+        *((StatusError(status), False) for status in (401, 403, 404, 429)),
+        (TypeError("got an unexpected keyword argument 'response_format'"), True),
+        (ConnectionRefusedError(), False),
+        (TimeoutError(), False),
+        (ValueError("<!doctype html>"), True),
+    ],
+)
+def test_some_errors_may_be_a_refusal(error: Exception, may: bool):
+    assert may_refuse_constraint(error) is may
+
+
+def test_a_refusal_is_remembered_for_its_model_and_logged(caplog: pytest.LogCaptureFixture):
+    class Model: ...
+
+    model, other = Model(), Model()
+    with caplog.at_level("INFO", "llama3_tools"):
+        note_refusal(model)
+    assert (takes_constraint(model), takes_constraint(other)) == (False, True)
+    assert caplog.messages == ["Model: the server does not take response_format, and is not asked with it again"]

@@ -1,0 +1,90 @@
+"""One tool has to be called, and the model writes its arguments alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from chats import asked as asked_with
+from chats import read_in_every_way
+from llama3_tools.chat import Request
+
+PERSON = {
+    "name": "Person",
+    "parameters": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+        "required": ["name", "age"],
+    },
+}
+AL = {"name": "Al", "age": 3}
+FORM = '{"name": "Person", "parameters": {"name": "<string>", "age": "<integer>"}}'
+
+
+def asked(tools: list[dict[str, object]], tool_choice: str) -> Request:
+    return asked_with(tools, request={"tool_choice": tool_choice})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "Al", "age": 3}',
+        ' {"name": "Al", "age": "3"}\n',
+        '```json\n{"name": "Al", "age": 3}\n```',
+        '{"name": "Person", "parameters": {"name": "Al", "age": 3}}',
+    ],
+)
+@pytest.mark.parametrize(
+    ("tools", "tool_choice"), [([PERSON, {"name": "now"}], "Person"), ([PERSON], "required"), ([PERSON], "Person")]
+)
+def test_an_object_alone_that_fits_is_the_call(tools: list[dict[str, object]], tool_choice: str, text: str):
+    reply = read_in_every_way(asked(tools, tool_choice), {"content": text})
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("Person", AL)]
+    assert (reply.content, reply.finish_reason, reply.report.refused) == (None, "tool_calls", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['Here: {"name": "Al", "age": 3}', '{"name": "Al", "age": 3', "```\nNo.", '{"name": "Al", "age": 3} Bye.', "[1]"],
+)
+def test_anything_else_is_text(text: str):
+    reply = read_in_every_way(asked([PERSON], "Person"), {"content": text})
+    assert (reply.content, reply.tool_calls) == (text, ())
+
+
+@pytest.mark.parametrize("tool_choice", ["auto", "none"])
+def test_so_is_an_object_if_no_call_is_due(tool_choice: str):
+    reply = read_in_every_way(asked([PERSON], tool_choice), {"content": '{"name": "Al", "age": 3}'})
+    assert reply.tool_calls == ()
+
+
+def test_with_several_tools_nobody_knows_whose_arguments_they_are():
+    reply = read_in_every_way(asked([PERSON, {"name": "now"}], "required"), {"content": '{"name": "Al", "age": 3}'})
+    assert reply.tool_calls == ()
+
+
+def test_what_does_not_fit_is_asked_again_with_the_form_and_does_not_run_after_that():
+    request = asked([PERSON], "Person")
+    again = request.retry(read_in_every_way(request, {"content": '{"name": "Al"}'}))
+    assert again is not None
+    assert again.messages[-1]["content"].endswith(
+        f"$.age: missing, expected integer. Write all of it again, in the form {FORM}"
+    )
+    last = read_in_every_way(again, {"content": '{"name": "Al"}'})
+    assert (last.content, last.tool_calls) == ('{"name": "Al"}', ())
+    assert [call.reason for call in last.report.refused] == ["misfit"]
+
+
+def test_a_call_of_another_tool_is_not_taken_for_arguments():
+    free = {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}
+    request = asked([PERSON, {"name": "now"}], "Person")
+    reply = read_in_every_way(request, {"content": '{"name": "now", "parameters": {}}'})
+    assert [call.reason for call in reply.report.refused] == ["not_chosen"]
+    called = read_in_every_way(asked([free], "free"), {"content": '{"a": 1}'})
+    assert called.tool_calls[0].arguments == {"a": 1}
+
+
+def test_a_call_of_the_server_stands_alone():
+    sent = {"id": "1", "function": {"name": "Person", "arguments": '{"name": "Bo", "age": 4}'}}
+    reply = asked([PERSON], "Person").read({"content": '{"name": "Al", "age": 3}', "tool_calls": [sent]})
+    assert [call.arguments for call in reply.tool_calls] == [{"name": "Bo", "age": 4}]
+    assert reply.content == '{"name": "Al", "age": 3}'
