@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ValidationError
 
 from llama3_tools.chat import Accepts
 
-__all__ = ["accepting"]
+__all__ = ["ToolClass", "accepting", "tool_classes"]
+
+ToolClass: TypeAlias = BaseTool | type[BaseModel]
+"""A tool of LangChain's, or a class that its arguments become."""
 
 
-def accepting(tools: Mapping[str, BaseTool]) -> Accepts | None:
+def tool_classes(tools: Iterable[object]) -> dict[str, ToolClass]:
+    """Return the tools that are classes, by their names."""
+    named = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+    return named | {one.__name__: one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)}
+
+
+def accepting(tools: Mapping[str, ToolClass]) -> Accepts | None:
     """Return what says whether a tool takes arguments that its schema does not; `None` without tools of LangChain's.
 
     Args:
@@ -22,19 +31,22 @@ def accepting(tools: Mapping[str, BaseTool]) -> Accepts | None:
     """
     if not tools:
         return None
-    return lambda name, arguments: name in tools and _accepts(tools[name], arguments)
+    return lambda name, arguments: _problems(tools[name], arguments) if name in tools else None
 
 
-def _accepts(tool: BaseTool, arguments: dict[str, Any]) -> bool:
-    schema = tool.args_schema
+def _problems(tool: ToolClass, arguments: dict[str, Any]) -> list[str] | None:
+    schema = tool.args_schema if isinstance(tool, BaseTool) else tool
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
-        return False
+        return None
     try:
         schema.model_validate(copy.deepcopy(arguments))
     except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+        if not isinstance(tool, BaseTool):
+            return [f"${''.join(f'.{place}' for place in one['loc'])}: {one['msg']}" for one in problems]
         shown: Any = tool.tool_call_schema  # of all fields but those that the agent fills in
-        places = [problem["loc"] for problem in error.errors(include_url=False)]
-        return all(place and place[0] in schema.model_fields.keys() - shown.model_fields.keys() for place in places)
+        hidden = schema.model_fields.keys() - shown.model_fields.keys()
+        return [] if all(one["loc"] and one["loc"][0] in hidden for one in problems) else None
     except Exception:  # noqa: BLE001 (a validator raises what it likes; the model reads what the schema says)
-        return False
-    return True
+        return None
+    return []

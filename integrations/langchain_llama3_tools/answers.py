@@ -19,9 +19,9 @@ from langchain_core.outputs import ChatGenerationChunk
 
 from langchain_llama3_tools.conversation import REASONING, Content, of_answer, other_kwargs, without_calls
 from llama3_tools import ToolCall
-from llama3_tools.chat import REFUSED_TOOL_CALLS, RefusedCall, Reply, Report, Request, finish_reason_in
+from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
 
-__all__ = ["AnswerStream", "as_chunk", "read_answer", "sum_chunks", "to_call", "with_errors", "with_reason"]
+__all__ = ["AnswerStream", "as_chunk", "read_answer", "sum_chunks", "to_call", "with_reason"]
 
 _FINISH_REASON = "finish_reason"
 
@@ -78,20 +78,6 @@ def sum_chunks(chunks: Iterable[AIMessageChunk]) -> BaseMessage:
     """Return the message that chunks are together; an empty one of none."""
     first, *others = [*chunks] or [AIMessageChunk(content="")]
     return add_ai_message_chunks(first, *others)
-
-
-def with_errors(message: AIMessage) -> AIMessage:
-    """Return the sum of a stream with what is wrong with each call that was refused, for which chunks have no room."""
-    errors = {
-        call["id"]: _error(call["reason"], call["detail"])
-        for call in message.response_metadata.get(REFUSED_TOOL_CALLS, ())
-    }
-    invalid = [{**call, "error": errors.get(call["id"] or "", call["error"])} for call in message.invalid_tool_calls]
-    return message.model_copy(update={"invalid_tool_calls": invalid})
-
-
-def _error(reason: str, detail: str) -> str:
-    return f"{reason}: {detail}"
 
 
 def _has_v1_blocks(message: BaseMessage) -> bool:
@@ -349,8 +335,7 @@ def _to_invalid(call: RefusedCall) -> InvalidToolCall:
     """Return a refused call for a message's `invalid_tool_calls`.
 
     LangChain closes what is open in a chunk's arguments and makes a call of it, with arguments that the model never
-    finished. A JSON string is the one JSON that cannot be completed into an object, so `args` is one that holds the
-    text.
+    finished. So `args` is a JSON string without its end, which nothing can be made of.
     """
-    args = json.dumps(call.text, ensure_ascii=False)
-    return invalid_tool_call(name=call.name, args=args, id=call.id, error=_error(call.reason, call.detail))
+    args = json.dumps(call.text, ensure_ascii=False)[:-1]
+    return invalid_tool_call(name=call.name, args=args, id=call.id, error=f"{call.reason}: {call.detail}")

@@ -202,12 +202,12 @@ def _are_pieces(sent: object) -> bool:
 
 
 def is_collected(args: str | None) -> bool:
-    """Return whether the `args` of an invalid call are those that this library gives it: a text, as JSON.
+    """Return whether the `args` of an invalid call are those that this library gives it: a JSON string without its end.
 
-    That text is a part of the content, where it is read.
+    Its text is a part of the content, where it is read.
     """
     try:
-        return isinstance(json.loads(args or ""), str)
+        return isinstance(json.loads(f'{args}"'), str)
     except (ValueError, RecursionError):
         return False
 

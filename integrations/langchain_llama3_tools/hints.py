@@ -1,15 +1,12 @@
-"""What to do about the errors of a model that a user of tools meets, said in the error's own text."""
+"""What to do about the errors of a model that a user of tools meets, added to each as a note."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from langchain_core.language_models import BaseChatModel
 
-from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, ToolRole, endpoint_fault, what_to_do, with_advice
+from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, ToolRole, add_advice, endpoint_fault, what_to_do
 
-__all__ = ["NO_RESPONSE", "explain_errors"]
+__all__ = ["NO_RESPONSE", "advise"]
 
 NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
 """For a stream that holds nothing, such as a web page read as one. LangChain says the first half of it."""
@@ -23,29 +20,23 @@ _NOT_COMPLETIONS = (
 )
 
 
-@contextmanager
-def explain_errors(llm: BaseChatModel, tool_role: ToolRole) -> Iterator[None]:
-    """Add to an error what to do about it, where that is known.
-
-    The error stays the one that the model raised: what catches, retries or falls back by its type goes on to do so.
+def advise(error: Exception, llm: BaseChatModel, tool_role: ToolRole) -> None:
+    """Add to an error what to do about it, where that is known, as a note.
 
     >>> from langchain_core.language_models import FakeListChatModel
-    >>> with explain_errors(FakeListChatModel(responses=[]), "tool"):
-    ...     raise ValueError("Unexpected role: tool")
-    Traceback (most recent call last):
-    ValueError: Unexpected role: tool (the server does not know this role: use tool_role="user")
+    >>> error = ValueError("Unexpected role: tool")
+    >>> advise(error, FakeListChatModel(responses=[]), "tool")
+    >>> error.__notes__
+    ['the server does not know this role: use tool_role="user"']
 
     Args:
-        llm: what is asked.
+        error: what the model raised.
+        llm: what was asked.
         tool_role: the role in which results are sent.
     """
-    try:
-        yield
-    except Exception as error:
-        hint, text = _hint(error, llm, tool_role), str(error)
-        if hint and hint not in text and error.args and error.args[0] == text:  # not so, if it writes its own text
-            error.args = (with_advice(text, hint), *error.args[1:])
-        raise
+    hint = _hint(error, llm, tool_role)
+    if hint:
+        add_advice(error, hint)
 
 
 def _hint(error: Exception, llm: BaseChatModel, tool_role: ToolRole) -> str | None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
 
-from langchain_llama3_tools.answers import with_errors
 from langchain_llama3_tools.model import Llama3ToolModel
 from llama3_tools import MissingExtraError
 from llama3_tools.chat import ChatOption, ChatOptions, chat_options
@@ -81,13 +78,13 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return _with_errors(handler(self._wrap(request)))
+        return handler(self._wrap(request))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[_Response]]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return _with_errors(await handler(self._wrap(request)))
+        return await handler(self._wrap(request))
 
     def _wrap(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         model = request.model
@@ -105,9 +102,3 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
                 "the model without the chain around it, and init_chat_model(…) without configurable_fields"
             )
         return request.override(model=Llama3ToolModel(model, options=self.options))
-
-
-def _with_errors(response: _Response) -> _Response:
-    """Return a response with what is wrong with each invalid call, which is lost where LangChain sums chunks up."""
-    result = [with_errors(message) if isinstance(message, AIMessage) else message for message in response.result]
-    return replace(response, result=result)

@@ -1,32 +1,36 @@
-# ruff: noqa: ANN401, SLF001  # what a model overrides takes anything, and LangChain marks it with an underscore
+# ruff: noqa: A002, ANN401, SLF001  # what a model overrides takes anything, and LangChain marks it with an underscore
 """The model wrapper: any chat model with a Llama 3 behind it, as one that calls tools."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from inspect import signature
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.callbacks import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForLLMRun,
+    BaseRunManager,
+    CallbackManager,
+    CallbackManagerForLLMRun,
+)
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
-from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.messages.ai import add_usage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable, RunnableBinding
-from langchain_core.tools import BaseTool
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableLambda
 from langchain_core.utils.aiter import aclosing
-from pydantic import ConfigDict, InstanceOf, PrivateAttr, field_validator
+from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, WithJsonSchema, field_validator
 from pydantic.fields import FieldInfo
 
-from langchain_llama3_tools.accepting import accepting
-from langchain_llama3_tools.answers import AnswerStream, read_answer, with_errors, with_reason
-from langchain_llama3_tools.conversation import to_dicts, to_messages
-from langchain_llama3_tools.hints import NO_RESPONSE, explain_errors
+from langchain_llama3_tools.accepting import ToolClass, tool_classes
+from langchain_llama3_tools.conversation import flatten_tool_messages
+from langchain_llama3_tools.hints import advise
 from langchain_llama3_tools.plain_errors import plain_errors
+from langchain_llama3_tools.runs import RequestRun, TurnRun, arequest_run, request_run
+from langchain_llama3_tools.structured import parsed_object, with_error
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, to_openai_tools
-from llama3_tools.chat import ChatOption, ChatOptions, Request, chat_options, kept_chat
+from langchain_llama3_tools.turn import Turn, to_generations, whole
+from llama3_tools import __version__
+from llama3_tools.chat import ChatOption, ChatOptions, chat_options, kept_chat
 from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
@@ -34,19 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Llama3ToolModel"]
 
-_TAKEN_OVER = (
-    "cache",
-    "callbacks",
-    "custom_get_token_ids",
-    "disable_streaming",
-    "metadata",
-    "name",
-    "output_version",
-    "rate_limiter",
-    "tags",
-    "verbose",
-)
-"""What LangChain does around a model's answer. It is done here, around the wrapper, and so once."""
+_TAKEN_OVER = ("cache", "custom_get_token_ids", "disable_streaming", "metadata", "name", "output_version", "tags")
+"""What LangChain does around an answer. Callbacks and the rate limiter stay inside, where each request counts."""
+
+_RUN = "llama3_turn_run"
+"""The argument by which the run of a turn gets to its requests: LangChain hands none to `_stream`."""
 
 
 class Llama3ToolModel(BaseChatModel):
@@ -65,20 +61,24 @@ class Llama3ToolModel(BaseChatModel):
     >>> message.content, message.tool_calls[0]["args"]
     ('Let me check.', {'city': 'Paris'})
 
-    Usage, ids, metadata, cache and callbacks are those of the model inside, counted once. So are errors: the text of
-    one ends with what to do about it, where that is known.
+    Ids, metadata, cache, profile, token counts and errors are those of the model inside; where it is known what to do
+    about an error, a note says so. The usage of a message is that of all requests of its turn. To callbacks and
+    tracers, the turn is a run, and each request in it a run with the prompt that was sent, and without usage, so that
+    nothing counts twice. Callbacks that are set on the model inside see its requests alone.
     """
 
     llm: BaseChatModel
     """The model. What is set on it, such as its temperature, its cache or its callbacks, holds."""
-    options: InstanceOf[ChatOptions] = ChatOptions()
+    options: Annotated[InstanceOf[ChatOptions], WithJsonSchema({"type": "object"})] = Field(
+        default=ChatOptions(), exclude=True
+    )
     """How conversations are held, and the model's text is read. They can be given by name:
     `Llama3ToolModel(llm, tool_role="tool", repair=True)`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    _classes: Mapping[str, BaseTool] = PrivateAttr(default_factory=dict)
-    """The tools that are bound, if they are LangChain's own: they may take arguments that their schemas do not."""
+    _classes: Mapping[str, ToolClass] = PrivateAttr(default_factory=dict)
+    """The tools that are bound, if they are classes: they may take arguments that their schemas do not."""
 
     if TYPE_CHECKING:
 
@@ -101,6 +101,8 @@ class Llama3ToolModel(BaseChatModel):
             chosen = _options(self, llm, options, changes)
             with plain_errors():
                 super().__init__(llm=llm, options=chosen, **given)
+            if hasattr(self, "_add_version"):  # of a newer langchain-core
+                self._add_version("llama3-tools", __version__)
 
     @field_validator("llm", mode="before")
     @classmethod
@@ -118,6 +120,9 @@ class Llama3ToolModel(BaseChatModel):
         tools: Sequence[LangChainToolLike],
         *,
         tool_choice: LangChainToolChoice = None,
+        parallel_tool_calls: bool | None = None,
+        strict: bool | None = None,
+        response_format: Any = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
         """Return a model that may call these tools.
@@ -125,26 +130,104 @@ class Llama3ToolModel(BaseChatModel):
         Args:
             tools: all that LangChain takes for a tool.
             tool_choice: `"auto"` (or `None`), `"any"` (or `"required"`, `True`), `"none"`, the name of a tool, or a
-                dict of OpenAI's or Anthropic's. It is an instruction in the prompt: nothing holds a model to it. If it
-                names a tool, a call of another one does not run.
-            **kwargs: `parallel_tool_calls=False` lets the first call of an answer run. All else is bound to the model
-                inside, but for `strict`: no tools are sent that it could be about.
+                dict of OpenAI's or Anthropic's. If it names a tool, a call of another one does not run.
+            parallel_tool_calls: `False` lets the first call of an answer run, and no other.
+            strict: not used, as no tools are sent that it could be about; `constrain` holds a server to their schemas.
+            response_format: goes to the model inside. It holds each answer to a schema, so that no tool can be called.
+            **kwargs: all else is bound to the model inside.
 
         Raises:
             TypeError: `tools` is no list of tools.
             ToolDefinitionError: a tool cannot be converted, its parameters are no JSON Schema, two that differ have one
                 name, or `tool_choice` is none of them.
         """
+        del strict
         converted = to_openai_tools(tools, allow_repeats=True)
         kept_chat(converted, self.options, to_openai_tools).prompt(tool_choice)  # which checks the choice
-        kwargs.pop("strict", None)
+        given = {"parallel_tool_calls": parallel_tool_calls, "response_format": response_format}
         model = self.model_copy()
-        model._classes = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+        model._classes = tool_classes(tools)
+        kwargs |= {name: value for name, value in given.items() if value is not None}
         return model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
+
+    def with_structured_output(
+        self,
+        schema: dict[str, Any] | type,
+        *,
+        include_raw: bool = False,
+        method: str = "function_calling",
+        strict: bool | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, Any]:
+        """Return a model that answers with an object of a schema, or raises why it cannot.
+
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from pydantic import BaseModel
+        >>> class Person(BaseModel):
+        ...     name: str
+        ...     age: int
+        >>> llm = FakeListChatModel(responses=['{"name": "Al", "age": 3}'])
+        >>> Llama3ToolModel(llm).with_structured_output(Person).invoke("Who is it?")
+        Person(name='Al', age=3)
+
+        Args:
+            schema: a pydantic class, a `TypedDict`, a JSON Schema with a title, or an OpenAI tool dict.
+            include_raw: whether the message is given, too: `{"raw": …, "parsed": …, "parsing_error": …}`.
+            method: `"function_calling"` shows the model one tool, and takes its call or an object alone that fits.
+                Others, such as `"json_schema"` and `"json_mode"`, are the model's inside; it is sent the history as
+                text.
+            strict: as the model inside takes it, for its methods.
+            **kwargs: the same.
+
+        Raises:
+            OutputParserException: in `invoke`, the model gave no object that fits, though it was asked again.
+        """
+        if method == "function_calling":
+            given: Runnable[LanguageModelInput, Any] = super().with_structured_output(
+                schema, include_raw=True, **kwargs
+            )
+            checked = given | RunnableLambda(with_error)
+            return checked if include_raw else checked | RunnableLambda(parsed_object)
+        if strict is not None:
+            kwargs["strict"] = strict
+        flatten = RunnableLambda(self._flattened)
+        return flatten | self.llm.with_structured_output(schema, include_raw=include_raw, method=method, **kwargs)
+
+    def _flattened(self, given: LanguageModelInput) -> list[BaseMessage]:
+        messages = self._convert_input(given).to_messages()
+        options = self.options
+        prompt_format = options.prompt_format or "json"
+        return flatten_tool_messages(messages, tool_role=options.tool_role, prompt_format=prompt_format)
 
     def get_token_ids(self, text: str) -> list[int]:
         """Return the tokens of a text, as the model inside counts them."""
         return self.llm.get_token_ids(text)
+
+    def get_num_tokens(self, text: str) -> int:
+        """Return how many tokens a text has, as the model inside counts them."""
+        return self.llm.get_num_tokens(text)
+
+    def get_num_tokens_from_messages(self, messages: list[BaseMessage], tools: Any = None, **kwargs: Any) -> int:
+        """Return how many tokens messages have, as the model inside counts them."""
+        return self.llm.get_num_tokens_from_messages(messages, tools, **kwargs)
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """Return whether LangChain can write it as JSON: with all options but the function that makes ids."""
+        return True
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The options by name, where they are not the usual ones."""
+        usual, usual_read = ChatOptions(), ChatOptions().read
+        changed = {name: value for name, value in vars(self.options).items() if value != getattr(usual, name)}
+        read = {name: value for name, value in vars(self.options.read).items() if value != getattr(usual_read, name)}
+        return {name: value for name, value in {**changed, **read}.items() if name not in {"read", "id_factory"}}
+
+    def _resolve_model_profile(self) -> Any:
+        """Return the profile of the model inside, which calls tools now, and is not held to a schema beside them."""
+        profile = getattr(self.llm, "profile", None)
+        return profile and {**profile, "tool_calling": True, "structured_output": False}
 
     @property
     def _llm_type(self) -> str:
@@ -158,12 +241,52 @@ class Llama3ToolModel(BaseChatModel):
 
     def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
         # What a cache knows a model by: the one inside tells its address there, which its parameters do not.
+        kwargs.pop(_RUN, None)
         return f"{self.llm._get_llm_string()}---{super()._get_llm_string(stop, **kwargs)}"
 
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
+        kwargs.pop(_RUN, None)
         return self.llm._get_ls_params(stop=stop, **kwargs)
 
-    # Below, the base class tells the callbacks what is given back. Told by `llm.invoke` too, they would count it twice.
+    def stream(
+        self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[AIMessageChunk]:
+        """Stream an answer, as any chat model does."""
+        config, run = TurnRun.begin(config, CallbackManager)
+        return super().stream(input, config, **{**kwargs, _RUN: run})
+
+    async def astream(
+        self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[AIMessageChunk]:
+        """Stream an answer, as any chat model does."""
+        config, run = TurnRun.begin(config, AsyncCallbackManager)
+        async with aclosing(super().astream(input, config, **{**kwargs, _RUN: run})) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    def _generate_with_cache(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        kwargs = _with_run(kwargs, run_manager)
+        return super()._generate_with_cache(messages, stop, run_manager, **kwargs)
+
+    async def _agenerate_with_cache(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        kwargs = _with_run(kwargs, run_manager)
+        return await super()._agenerate_with_cache(messages, stop, run_manager, **kwargs)
+
+    def _get_invocation_params(self, stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
+        kwargs.pop(_RUN, None)
+        return super()._get_invocation_params(stop, **kwargs)
+
+    def _should_stream(self, *, async_api: bool, run_manager: Any = None, **kwargs: Any) -> bool:
+        # A model with `streaming=True` streams in `invoke`, too, and LangChain tells each token to the callbacks.
+        is_asked = super()._should_stream(async_api=async_api, run_manager=run_manager, **kwargs)
+        return is_asked or self.llm._should_stream(async_api=async_api, **kwargs)
+
+    # Below, the base class tells the callbacks of the turn. `request_run` tells them of each request in it, by hand:
+    # `llm.invoke` would show them a call's JSON, token by token, beside the text.
 
     def _generate(
         self,
@@ -172,14 +295,17 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        del run_manager
-        if self.llm._should_stream(async_api=False, **kwargs):  # as one with `streaming=True` does in `invoke`
-            return _sum_chunks(self._stream(messages, stop, **kwargs))
-        turn = _Turn(self, messages, kwargs)
+        kwargs, parent = _without_run(kwargs, run_manager)
+        turn = Turn(self, messages, kwargs)
         while turn.asks():
-            with explain_errors(self.llm, self.options.tool_role):
-                result = self.llm._generate(turn.messages, stop, **turn.kwargs)
-            turn.read(result)
+            result: ChatResult | None
+            try:
+                with request_run(self.llm, parent, turn.messages, stop=stop, **turn.kwargs) as run:
+                    result = run.result = self.llm._generate(turn.messages, stop, **turn.kwargs)
+            except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
+                result = turn.recover(error)
+            if result is not None:
+                turn.read(result)
         return turn.result
 
     async def _agenerate(
@@ -189,14 +315,17 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        del run_manager
-        if self.llm._should_stream(async_api=True, **kwargs):
-            return _sum_chunks(iter([chunk async for chunk in self._astream(messages, stop, **kwargs)]))
-        turn = _Turn(self, messages, kwargs)
+        kwargs, parent = _without_run(kwargs, run_manager)
+        turn = Turn(self, messages, kwargs)
         while turn.asks():
-            with explain_errors(self.llm, self.options.tool_role):
-                result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
-            turn.read(result)
+            result: ChatResult | None
+            try:
+                async with arequest_run(self.llm, parent, turn.messages, stop=stop, **turn.kwargs) as run:
+                    result = run.result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
+            except Exception as error:  # noqa: BLE001 (the same)
+                result = turn.recover(error)
+            if result is not None:
+                turn.read(result)
         return turn.result
 
     def _stream(
@@ -206,23 +335,37 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        del run_manager
-        turn, llm = _Turn(self, messages, kwargs), self.llm
+        kwargs, parent = _without_run(kwargs, run_manager)
+        turn, llm = Turn(self, messages, kwargs), self.llm
         while turn.asks():
             answer = turn.begin()
             try:
-                with explain_errors(llm, self.options.tool_role):
-                    if llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
-                        for chunk in llm._stream(turn.messages, stop, **turn.kwargs):
-                            yield from _to_generations(answer.feed(chunk.message, chunk.generation_info), chunk)
-                    else:
-                        result = llm._generate(turn.messages, stop, **turn.kwargs)
-                        yield from _to_generations(answer.feed(*_whole(result)))
-            except Exception:
-                yield from _to_generations(answer.abort())
-                yield from answer.last()
-                raise
+                with request_run(llm, parent, turn.messages, stop=stop, **turn.kwargs) as run:
+                    for chunk in self._chunks(turn, run, stop):
+                        for read in to_generations(answer.feed(chunk.message, chunk.generation_info), chunk):
+                            run.tell(read)
+                            yield read
+            except Exception as error:
+                if answer.written:
+                    yield from to_generations(answer.abort())
+                    yield from answer.last()
+                    advise(error, llm, self.options.tool_role)
+                    raise
+                recovered = turn.recover(error)
+                if recovered is None:
+                    continue
+                chunk = whole(recovered)
+                yield from to_generations(answer.feed(chunk.message, chunk.generation_info))
             yield from turn.end(answer)
+
+    def _chunks(self, turn: Turn, run: RequestRun, stop: list[str] | None) -> Iterator[ChatGeneration]:
+        """Ask the model inside; one that does not stream answers with one chunk."""
+        if self.llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
+            for chunk in self.llm._stream(turn.messages, stop, **turn.kwargs):
+                yield run.noted(chunk)
+        else:
+            run.result = self.llm._generate(turn.messages, stop, **turn.kwargs)
+            yield whole(run.result)
 
     async def _astream(
         self,
@@ -231,120 +374,53 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        del run_manager
-        turn, llm = _Turn(self, messages, kwargs), self.llm
+        kwargs, parent = _without_run(kwargs, run_manager)
+        turn, llm = Turn(self, messages, kwargs), self.llm
         while turn.asks():
             answer = turn.begin()
             try:
-                with explain_errors(llm, self.options.tool_role):
-                    if llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
-                        async with aclosing(llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
-                            async for chunk in chunks:
-                                for read in _to_generations(answer.feed(chunk.message, chunk.generation_info), chunk):
-                                    yield read
-                    else:
-                        result = await llm._agenerate(turn.messages, stop, **turn.kwargs)
-                        for read in _to_generations(answer.feed(*_whole(result))):
+                async with (
+                    arequest_run(llm, parent, turn.messages, stop=stop, **turn.kwargs) as run,
+                    aclosing(self._achunks(turn, run, stop)) as chunks,
+                ):
+                    async for chunk in chunks:
+                        for read in to_generations(answer.feed(chunk.message, chunk.generation_info), chunk):
+                            await run.atell(read)
                             yield read
-            except Exception:
-                for read in (*_to_generations(answer.abort()), *answer.last()):
+            except Exception as error:
+                if answer.written:
+                    for read in (*to_generations(answer.abort()), *answer.last()):
+                        yield read
+                    advise(error, llm, self.options.tool_role)
+                    raise
+                recovered = turn.recover(error)
+                if recovered is None:
+                    continue
+                chunk = whole(recovered)
+                for read in to_generations(answer.feed(chunk.message, chunk.generation_info)):
                     yield read
-                raise
             for read in turn.end(answer):
                 yield read
 
+    async def _achunks(self, turn: Turn, run: RequestRun, stop: list[str] | None) -> AsyncIterator[ChatGeneration]:
+        if self.llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
+            async with aclosing(self.llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
+                async for chunk in chunks:
+                    yield run.noted(chunk)
+        else:
+            run.result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
+            yield whole(run.result)
 
-class _Turn:
-    """A request, and the further ones by which the model is asked again."""
 
-    def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
-        """Prepare the request.
+def _with_run(kwargs: dict[str, Any], manager: BaseRunManager | None) -> dict[str, Any]:
+    return kwargs if manager is None else {**kwargs, _RUN: TurnRun.of(manager, manager.run_id)}
 
-        Args:
-            model: has the options.
-            messages: the conversation.
-            kwargs: the request's settings. `tools`, `tool_choice` and `parallel_tool_calls`, as bound, are taken out.
-        """
-        self._model = model
-        self._given = dict(kwargs)
-        tools = self._given.pop("tools", None) or []
-        request: Request = kept_chat(tools, model.options, to_openai_tools).request(
-            to_dicts(messages),
-            tool_choice=self._given.pop("tool_choice", None),
-            parallel_tool_calls=self._given.pop("parallel_tool_calls", None),
-            accepts=accepting(model._classes),
-        )
-        self._next: Request | None = request
-        self.request = request
-        """What is asked."""
-        self.kwargs = {**self._given, **self._of_tools()}
-        """What the model inside is asked with, beside the messages."""
-        self.result = ChatResult(generations=[])
-        """The answer, whole."""
-        self._answer: AnswerStream | None = None
-        self._v1 = model.output_version == "v1"
 
-    def asks(self) -> bool:
-        """Go on to the next request, and return whether there is one: the first, or one that asks again."""
-        if self._next is None:
-            return False
-        self.request, self._next = self._next, None
-        return True
-
-    @property
-    def messages(self) -> list[BaseMessage]:
-        """The conversation for the model."""
-        return to_messages(self.request.messages)
-
-    def read(self, result: ChatResult) -> None:
-        """Read a whole answer."""
-        generations: list[ChatGeneration] = []
-        for generation in result.generations:
-            info = generation.generation_info
-            message, reply = read_answer(self.request, generation.message, info, v1=self._v1)
-            info = info and with_reason(info, reply)
-            if generation is result.generations[0]:
-                self._next = self.request.retry(reply)
-                for earlier in self.result.generations[:1]:
-                    message.usage_metadata = _sum_usage(earlier.message, message)
-            generations.append(ChatGeneration(message=message, generation_info=info))
-        self.result = ChatResult(generations=generations, llm_output=result.llm_output)
-
-    def begin(self) -> AnswerStream:
-        """Begin to read an answer that arrives in chunks."""
-        self._answer = AnswerStream(self.request, v1=self._v1, after=self._answer)
-        return self._answer
-
-    def end(self, answer: AnswerStream) -> Iterator[ChatGenerationChunk]:
-        """Yield the end of a streamed answer; if the model is asked again, its next one follows.
-
-        Raises:
-            ValueError: nothing has arrived.
-        """
-        if not answer.has_begun and not self.request.retried:
-            raise ValueError(NO_RESPONSE)
-        yield from _to_generations(answer.end())
-        self._next = self.request.retry(answer.reply)
-        if self._next is None:
-            yield from answer.last()
-
-    def _of_tools(self) -> dict[str, Any]:
-        """Return what the model inside is asked with if it gets the tools in its request."""
-        if not self.request.tools:
-            return {}
-        choice: Any = self.request.tool_choice
-        llm = self._model.llm
-        settings: dict[str, Any] = {"tool_choice": None if choice == "auto" else choice}
-        if not self.request.choice.parallel and "parallel_tool_calls" in signature(llm.bind_tools).parameters:
-            settings["parallel_tool_calls"] = False  # not every server takes it: the model's class says so
-        try:
-            bound: Any = llm.bind_tools(self.request.tools, **settings)
-        except NotImplementedError as error:
-            raise NotImplementedError(
-                f'tools_in="request" needs a model with bind_tools, and {type(llm).__name__} has none: '
-                'use tools_in="user"'
-            ) from error
-        return dict(bound.kwargs)
+def _without_run(kwargs: dict[str, Any], manager: BaseRunManager | None) -> tuple[dict[str, Any], TurnRun | None]:
+    """Return the arguments of a request without the run that the wrapper has put there, and that run."""
+    given = _with_run(kwargs, manager)
+    run = given.get(_RUN)
+    return {name: value for name, value in given.items() if name != _RUN}, run
 
 
 def _options(owner: object, llm: object, options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:
@@ -372,32 +448,3 @@ def _around(runnable: Runnable[Any, Any]) -> str:
         bound = "".join(f", {name}=…" for name in runnable.kwargs if name != "tools")
         return f".bind_tools(tools{bound})" if runnable.kwargs else f"{with_tools}.with_config(…)"
     return " | parser"
-
-
-def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
-    used = earlier.usage_metadata if isinstance(earlier, AIMessage) else None
-    return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
-
-
-def _sum_chunks(chunks: Iterator[ChatGenerationChunk]) -> ChatResult:
-    last = ChatGenerationChunk(message=AIMessageChunk(content="", chunk_position="last"))
-    result = generate_from_stream(chain(chunks, [last]))
-    [generation] = result.generations
-    if isinstance(generation.message, AIMessage):
-        generation.message = with_errors(generation.message)
-    return result
-
-
-def _to_generations(
-    messages: Iterator[AIMessageChunk], given: ChatGenerationChunk | None = None
-) -> Iterator[ChatGenerationChunk]:
-    """Yield messages as LangChain streams them: what was given, if it is as it was, as making them takes time."""
-    for message in messages:
-        is_as_it_was = given is not None and given.message is message and not given.generation_info
-        yield given if given is not None and is_as_it_was else ChatGenerationChunk(message=message)
-
-
-def _whole(result: ChatResult) -> tuple[BaseMessage, dict[str, Any] | None]:
-    """Return a whole answer as what is fed, for a model that does not stream."""
-    generation = result.generations[0]
-    return generation.message, {**(result.llm_output or {}), **(generation.generation_info or {})} or None

@@ -12,8 +12,9 @@ from llama3_tools.values import ArgumentProblem, ProblemReason
 
 __all__ = ["Accepts", "ArgumentChecks"]
 
-Accepts: TypeAlias = Callable[[str, dict[str, Any]], bool]
-"""Whether a tool, by its name, takes arguments that its schema does not: a framework's own classes convert more."""
+Accepts: TypeAlias = Callable[[str, dict[str, Any]], list[str] | None]
+"""What a framework's own class says of arguments for a tool, by its name: what does not fit, a sentence each, or
+`None`, so that the tool's schema decides. Such classes convert more than a schema says, and check more."""
 
 _NOT_FOR_MODELS = {ProblemReason.TOO_DEEP, ProblemReason.TOO_MANY}
 
@@ -37,15 +38,17 @@ class ArgumentChecks:
         Args:
             name: the tool's name.
             arguments: the arguments, made to fit as far as they can be.
-            accepts: whether the tool takes arguments that its schema does not. `None`: it does not.
+            accepts: what a framework's class says. `None`: the schema decides.
         """
         if name not in self._tools:
             return []
+        said = None if accepts is None else accepts(name, arguments)
+        if said is not None:
+            return said
         check = self._checks.get(name)
         if check is None:
             check = self._checks[name] = _check_of(self._tools[name].parameters)
-        found = [problem.message for problem in check(arguments) if problem.reason not in _NOT_FOR_MODELS]
-        return [] if found and accepts is not None and accepts(name, arguments) else found
+        return [problem.message for problem in check(arguments) if problem.reason not in _NOT_FOR_MODELS]
 
 
 def _check_of(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]:

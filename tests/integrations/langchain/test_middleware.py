@@ -359,13 +359,6 @@ def test_the_names_of_the_package_can_be_listed_without_it() -> None:
 
 
 @in_every_way
-def test_what_is_wrong_with_an_invalid_call_is_in_the_state_of_a_streamed_agent_too(run: Run) -> None:
-    with serving(BROKEN, BROKEN) as server:
-        messages = run(agent_on(server))["messages"]
-    assert [call["error"].partition(":")[0] for call in messages[-1].invalid_tool_calls] == ["truncated"]
-
-
-@in_every_way
 @pytest.mark.parametrize("last", ["", "<|eot_id|>"])
 def test_an_answer_of_nothing_ends_a_run(run: Run, last: str) -> None:
     with serving(PARIS, last) as server:

@@ -61,7 +61,7 @@ def made(message: AIMessage) -> list[tuple[str, Any, str | None]]:
     """Return the calls of a message; of a malformed one, the text."""
     assert all(call["type"] == "tool_call" for call in message.tool_calls)
     calls: list[Any] = [(call["name"], call["args"], call["id"]) for call in message.tool_calls]
-    return calls + [(call["name"], json.loads(str(call["args"])), call["id"]) for call in message.invalid_tool_calls]
+    return calls + [(call["name"], json.loads(f'{call["args"]}"'), call["id"]) for call in message.invalid_tool_calls]
 
 
 def in_blocks(chunk: AIMessageChunk) -> AIMessageChunk:

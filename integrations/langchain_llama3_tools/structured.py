@@ -1,0 +1,37 @@
+"""Structured output: never `None` in silence, but the error that says why there is no object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.exceptions import OutputParserException
+
+from llama3_tools.chat import REFUSED_TOOL_CALLS
+
+__all__ = ["parsed_object", "with_error"]
+
+
+def with_error(output: dict[str, Any]) -> dict[str, Any]:
+    """Return what `with_structured_output(…, include_raw=True)` gives, with an error if there is no object.
+
+    >>> from langchain_core.messages import AIMessage
+    >>> with_error({"raw": AIMessage("No."), "parsed": None, "parsing_error": None})["parsing_error"].args[0]
+    "The model gave no object: it wrote 'No.'"
+    """
+    raw, error = output["raw"], output.get("parsing_error")
+    if output.get("parsed") is None and error is None:
+        refused = raw.response_metadata.get(REFUSED_TOOL_CALLS, ())
+        why = "; ".join(call["detail"] for call in refused) or f"it wrote {str(raw.text)!r:.200}"
+        error = OutputParserException(f"The model gave no object: {why}", llm_output=str(raw.text))
+    return {**output, "parsing_error": error}
+
+
+def parsed_object(output: dict[str, Any]) -> Any:  # noqa: ANN401 (of the schema that was given)
+    """Return the object.
+
+    Raises:
+        Exception: the error in its place.
+    """
+    if output["parsing_error"] is not None:
+        raise output["parsing_error"]
+    return output["parsed"]
