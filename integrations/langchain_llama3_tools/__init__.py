@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from llama3_tools import MissingExtraError
@@ -38,11 +39,12 @@ __all__ = [
     "LangChainToolChoice",
     "LangChainToolLike",
     "Llama3JsonToolOutputParser",
-    "Llama3ToolMiddleware",
     "Llama3ToolModel",
     "flatten_tool_messages",
     "render_llama3_tools",
 ]
+if TYPE_CHECKING or find_spec("langchain"):
+    __all__ += ["Llama3ToolMiddleware"]
 
 _MODULES = {
     "Llama3ToolMiddleware": "middleware",
@@ -50,6 +52,11 @@ _MODULES = {
     "flatten_tool_messages": "conversation",
 }
 """Where that is which the parser does without. The middleware needs langchain, the rest langchain-core alone."""
+
+
+def __dir__() -> list[str]:
+    """Return the names of the package, those that are imported when they are asked for among them."""
+    return [*globals(), *__all__]
 
 
 def __getattr__(name: str) -> object:

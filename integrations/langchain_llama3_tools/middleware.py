@@ -1,3 +1,4 @@
+# ruff: noqa: SLF001  # the wrapper is of this package
 """The middleware that lets `create_agent` work with a model whose calls come as text."""
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
     tool: sunny in Paris
     ai: It is sunny in Paris.
 
-    Put it last in the list, so that it finds the model that the others chose.
+    `create_agent(Llama3ToolModel(llm), tools)` does the same, and is the first choice: this is for who cannot change
+    the model. Put it last in the list: middleware after it that chooses another model takes its model away, and a
+    warning says so.
     """
 
     def __init__(self, options: ChatOptions | None = None, **changes: Unpack[ChatOption]) -> None:
@@ -78,13 +81,19 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return handler(self._wrap(request))
+        wrapped = self._wrap(request)
+        response = handler(wrapped)
+        _warn_if_replaced(wrapped)
+        return response
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[_Response]]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        return await handler(self._wrap(request))
+        wrapped = self._wrap(request)
+        response = await handler(wrapped)
+        _warn_if_replaced(wrapped)
+        return response
 
     def _wrap(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         model = request.model
@@ -102,3 +111,14 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
                 "the model without the chain around it, and init_chat_model(…) without configurable_fields"
             )
         return request.override(model=Llama3ToolModel(model, options=self.options))
+
+
+def _warn_if_replaced(request: ModelRequest[Any]) -> None:
+    """Warn if the agent has asked another model than the one that it was given."""
+    model = request.model
+    if isinstance(model, Llama3ToolModel) and not model._bound:
+        warnings.warn(
+            "middleware after Llama3ToolMiddleware chose another model, whose calls stay text: put it last, or give "
+            "create_agent Llama3ToolModel(model)",
+            stacklevel=3,
+        )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManager,
@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableLambda
 from langchain_core.utils.aiter import aclosing
-from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, WithJsonSchema, field_validator
+from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator
 from pydantic.fields import FieldInfo
 
 from langchain_llama3_tools.accepting import ToolClass, tool_classes
@@ -27,10 +27,10 @@ from langchain_llama3_tools.hints import advise
 from langchain_llama3_tools.plain_errors import plain_errors
 from langchain_llama3_tools.runs import RequestRun, TurnRun, arequest_run, request_run
 from langchain_llama3_tools.structured import parsed_object, with_error
-from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, to_openai_tools
+from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
 from langchain_llama3_tools.turn import Turn, to_generations, whole
 from llama3_tools import __version__
-from llama3_tools.chat import ChatOption, ChatOptions, chat_options, kept_chat
+from llama3_tools.chat import ChatOption, ChatOptions, chat_options
 from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class Llama3ToolModel(BaseChatModel):
 
     llm: BaseChatModel
     """The model. What is set on it, such as its temperature, its cache or its callbacks, holds."""
-    options: Annotated[InstanceOf[ChatOptions], WithJsonSchema({"type": "object"})] = Field(
-        default=ChatOptions(), exclude=True
-    )
+    options: InstanceOf[ChatOptions] = Field(default=ChatOptions(), exclude=True)
     """How conversations are held, and the model's text is read. They can be given by name:
     `Llama3ToolModel(llm, tool_role="tool", repair=True)`."""
 
     model_config = ConfigDict(extra="forbid")
 
+    _bound: list[bool] = PrivateAttr(default_factory=list)
+    """Not empty once an agent has bound it, or a copy of it: both share the list."""
     _classes: Mapping[str, ToolClass] = PrivateAttr(default_factory=dict)
     """The tools that are bound, if they are classes: they may take arguments that their schemas do not."""
 
@@ -142,13 +142,20 @@ class Llama3ToolModel(BaseChatModel):
                 name, or `tool_choice` is none of them.
         """
         del strict
-        converted = to_openai_tools(tools, allow_repeats=True)
-        kept_chat(converted, self.options, to_openai_tools).prompt(tool_choice)  # which checks the choice
+        chat = bound_chat(tools, self.options)
+        chat.prompt(tool_choice)  # which checks the choice
+        converted = [tool.to_openai() for tool in chat.tools.values()]
         given = {"parallel_tool_calls": parallel_tool_calls, "response_format": response_format}
         model = self.model_copy()
         model._classes = tool_classes(tools)
         kwargs |= {name: value for name, value in given.items() if value is not None}
-        return model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
+        bound: Runnable[LanguageModelInput, AIMessage] = model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
+        return bound
+
+    def bind(self, **kwargs: Any) -> Any:
+        """Bind arguments, as any chat model does."""
+        self._bound[:] = [True]
+        return super().bind(**kwargs)
 
     def with_structured_output(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -10,11 +9,18 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
-from llama3_tools.chat import ToolChat
+from llama3_tools.chat import ChatOptions, ToolChat, kept_chat
 from llama3_tools.errors import a_type
 from llama3_tools.tools import describe_tool, require_tool_list, server_tool_error
 
-__all__ = ["LangChainToolChoice", "LangChainToolLike", "render_llama3_tools", "to_openai_tools"]
+__all__ = [
+    "LangChainToolChoice",
+    "LangChainToolLike",
+    "bound_chat",
+    "render_llama3_tools",
+    "to_dicts",
+    "to_openai_tools",
+]
 
 LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[str, Any] | Tool
 """A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic, MCP or Bedrock,
@@ -34,10 +40,8 @@ _NAME_KEYS = frozenset({"name", "title", "type", "toolSpec"})
 _EXPECTED = "a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
 
 
-def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool = False) -> list[dict[str, Any]]:
+def to_openai_tools(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     """Convert tools into OpenAI tool dicts, as LangChain's own `bind_tools` does.
-
-    With `allow_repeats`, a tool may be there twice, as a class and as its schema, say; it is given once.
 
     >>> def get_weather(city: str) -> str:
     ...     "The weather of a city."
@@ -50,12 +54,34 @@ def to_openai_tools(tools: Iterable[LangChainToolLike], *, allow_repeats: bool =
         ToolDefinitionError: a tool cannot be converted, has no name or that of another one, or its parameters are no
             JSON Schema.
     """
+    return [tool.to_openai() for tool in declare_tools(to_dicts(tools)).values()]
+
+
+def bound_chat(tools: Iterable[LangChainToolLike], options: ChatOptions) -> ToolChat:
+    """Return the chat with these tools, of which agents bring the same with each request: it is made once.
+
+    A tool may be there twice, as a class and as its schema, say; it is taken once.
+
+    Raises:
+        TypeError, ToolDefinitionError: as `to_openai_tools` does.
+    """
+    return kept_chat(to_dicts(tools), options, _once)
+
+
+def _once(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    given = [*tools]
+    untitled = [_without_titles(tool) for tool in given]
+    return [tool for index, tool in enumerate(given) if untitled[index] not in untitled[:index]]
+
+
+def to_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
+    """Return tools as dicts that `declare_tools` reads.
+
+    Raises:
+        TypeError, ToolDefinitionError: as `to_openai_tools` does.
+    """
     require_tool_list(tools, BaseTool)
-    converted = [_to_dict(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
-    if allow_repeats:
-        untitled = [_without_titles(tool) for tool in converted]
-        converted = [tool for index, tool in enumerate(converted) if untitled[index] not in untitled[:index]]
-    return [tool.to_openai() for tool in declare_tools(converted).values()]
+    return [_to_dict(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
 
 
 def render_llama3_tools(
@@ -103,11 +129,11 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         if isinstance(function, Mapping) and function.keys() & _OTHER_SCHEMA_KEYS:
             return tool
         if "function" in tool or not tool.keys() & _NAME_KEYS:  # what has no name is an error below
-            return copy.deepcopy(tool)
+            return tool
         if (tool.get("type") or "function") not in ("function", "object") and not tool.keys() & _SCHEMA_KEYS:
             raise server_tool_error(tool, where)
     try:
-        converted = copy.deepcopy(convert_to_openai_tool(tool))
+        converted = convert_to_openai_tool(tool)
     except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
         reason = " ".join(str(error).split()).removesuffix(".")
         raise ToolDefinitionError(

@@ -16,12 +16,11 @@ from langchain_llama3_tools.accepting import ToolClass, accepting
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
 from langchain_llama3_tools.conversation import to_dicts, to_messages
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
-from langchain_llama3_tools.tools import to_openai_tools
+from langchain_llama3_tools.tools import bound_chat
 from llama3_tools.chat import (
     ChatOptions,
     Request,
     failed_generation,
-    kept_chat,
     may_refuse_constraint,
     note_refusal,
     takes_constraint,
@@ -53,7 +52,7 @@ class Turn:
         self._llm, self._options = model.llm, model.options
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
-        self.request: Request = kept_chat(tools, model.options, to_openai_tools).request(
+        self.request: Request = bound_chat(tools, model.options).request(
             to_dicts(messages),
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
