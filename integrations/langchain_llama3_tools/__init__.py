@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -43,8 +44,9 @@ __all__ = [
     "flatten_tool_messages",
     "render_llama3_tools",
 ]
-if TYPE_CHECKING or find_spec("langchain"):
-    __all__ += ["Llama3ToolMiddleware"]
+with suppress(ImportError):  # `import *` takes all that is there
+    if TYPE_CHECKING or find_spec("langchain"):
+        __all__ += ["Llama3ToolMiddleware"]
 
 _MODULES = {
     "Llama3ToolMiddleware": "middleware",

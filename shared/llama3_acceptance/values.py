@@ -13,7 +13,6 @@ from llama3_tools.errors import a_type, refuses_unknown_options, require_bool, r
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.options import ReadOptions
-from llama3_tools.prompts import PromptFormat
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
 
@@ -54,7 +53,7 @@ Mode: TypeAlias = Literal["exact", "partial"]
 ResponseFormat: TypeAlias = Literal["json_schema", "json_object", "none"]
 """How a server is sent the schema of the strict format."""
 
-SuitePromptFormat: TypeAlias = Literal[PromptFormat, "native", "strict"]
+SuitePromptFormat: TypeAlias = Literal["json", "function", "pythonic", "native", "strict"]
 """How tools are put to a model: in the prompt, in one of its forms or for the strict format, or in the request's
 `tools`."""
 

@@ -224,7 +224,7 @@ def test_the_request_becomes_a_chat_completion():
     }
     assert [message["role"] for message in messages] == ["system", "system", "user", "assistant", "user", "user"]
     assert messages[2]["content"].endswith("Hi there")
-    assert messages[3]["content"].startswith('Sure. {"name": "get_weather", "parameters": {"city": "Rome"}}')
+    assert messages[3]["content"].startswith('Sure.\n{"name": "get_weather", "parameters": {"city": "Rome"}}')
     assert "Sun\n\n" in messages[4]["content"]
     assert messages[5]["content"][1] == {"type": "image_url", "image_url": {"url": image["image_url"]}}
 

@@ -119,7 +119,7 @@ def test_the_tools_stand_before_the_text_of_a_message_in_blocks() -> None:
 def test_a_message_that_holds_no_text_is_left_with_the_tools(message: dict[str, Any]) -> None:
     first, *_ = asked(Prompt(examples=({"role": "user", **message},)))["messages"]
     assert first["content"].startswith("Given the following functions")
-    assert first["content"].endswith("}")
+    assert first["content"].endswith("without a call.")
 
 
 def test_a_message_that_holds_a_number_is_an_error() -> None:
