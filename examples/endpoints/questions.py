@@ -116,7 +116,7 @@ SHOWN = (
     Question(
         name="malformed",
         about="A call whose backslashes are not escaped: no JSON, and so text",
-        question=r"Search for C:\Windows\System32 and the \n escape.",
+        question=r"Search for the folder C:\Windows\System32.",
     ),
 )
 """What the demo asks."""
@@ -205,7 +205,7 @@ QUESTIONS = (
     Question(
         name="tool-call-tag-malformed",
         about="No JSON between the tags",
-        question=r"Search for C:\Windows\System32 and the \n escape.",
+        question=r"Search for the folder C:\Windows\System32.",
         write=_tool_call,
     ),
     Question(
@@ -222,7 +222,7 @@ QUESTIONS = (
     ),
     Question(
         name="envelope-call",
-        about="A call and an empty message in one object",
+        about="A sentence and a call in one object",
         question="Set a timer for 25 minutes for the bread.",
         write=write_envelope,
     ),
@@ -237,12 +237,6 @@ QUESTIONS = (
         about="A message and no call in one object",
         question="What is the capital of Australia?",
         write=write_envelope,
-    ),
-    Question(
-        name="schema-echo",
-        about="The declaration of a tool instead of a call, as small models answer without examples",
-        question="Set a timer for 25 minutes for the bread.",
-        examples=(),
     ),
     Question(
         name="grammar-text-then-call",
@@ -277,7 +271,7 @@ QUESTIONS = (
     Question(
         name="completion-text",
         about="An answer without a call, from /v1/completions",
-        question="What is the capital of Australia?",
+        question="Explain what JSON is in one sentence.",
         path=COMPLETIONS,
     ),
 )
