@@ -86,8 +86,12 @@ def _has_v1_blocks(message: BaseMessage) -> bool:
 
 
 def _with_report(metadata: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """Return what the server says of an answer, with what became of the calls in it."""
-    return {**with_reason(metadata, reply), **reply.report.to_dict()}
+    """Return what the server says of an answer, with what became of the calls in it.
+
+    Where there are thoughts, the provider is left out: by its name, `content_blocks` would look for them elsewhere.
+    """
+    said = {key: value for key, value in metadata.items() if key != "model_provider" or reply.reasoning is None}
+    return {**with_reason(said, reply), **reply.report.to_dict()}
 
 
 def with_reason(info: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
@@ -120,6 +124,8 @@ class AnswerStream:
         """
         self.has_begun = False
         """Whether anything has arrived."""
+        self.has_content = False
+        """Whether text, thoughts or calls have."""
         self._is_silent = True
         self._written: list[str] = []
         self._stream = request.stream()
@@ -157,12 +163,15 @@ class AnswerStream:
         """
         self.has_begun = True
         if isinstance(given, str):
+            self.has_content = self.has_content or bool(given)
             self._written.append(given)
             yield from self._chunks(self._stream.feed({"content": given}), {})
             return
         self._written.append(given.content if isinstance(given.content, str) else str(given.text))
         self._keep(given, info)
-        deltas = self._stream.feed(of_answer(given))
+        answer = of_answer(given)
+        self.has_content = self.has_content or any(answer.values())
+        deltas = self._stream.feed(answer)
         fields = _fields(given)
         is_as_it_was = deltas == [{"content": given.content}] and not (self._is_list or fields)
         if is_as_it_was and isinstance(given, AIMessageChunk) and not given.response_metadata:

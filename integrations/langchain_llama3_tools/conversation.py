@@ -66,7 +66,8 @@ def flatten_tool_messages(
     >>> turn = [AIMessage("Let me check.", tool_calls=[call]), ToolMessage("sunny", tool_call_id="call_1")]
     >>> for message in flatten_tool_messages(turn):
     ...     print(f"{message.type}: {message.content}")
-    ai: Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}
+    ai: Let me check.
+    {"name": "get_weather", "parameters": {"city": "Paris"}}
     human: Result of get_weather: sunny
 
     Args:

@@ -38,7 +38,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Llama3ToolModel"]
 
-_TAKEN_OVER = ("cache", "custom_get_token_ids", "disable_streaming", "metadata", "name", "output_version", "tags")
+_TAKEN_OVER = (
+    "cache",
+    "custom_get_token_ids",
+    "disable_streaming",
+    "metadata",
+    "name",
+    "output_version",
+    "tags",
+    "verbose",
+)
 """What LangChain does around an answer. Callbacks and the rate limiter stay inside, where each request counts."""
 
 _RUN = "llama3_turn_run"
@@ -353,7 +362,7 @@ class Llama3ToolModel(BaseChatModel):
                             run.tell(read)
                             yield read
             except Exception as error:
-                if answer.written:
+                if answer.has_content:
                     yield from to_generations(answer.abort())
                     yield from answer.last()
                     advise(error, llm, self.options.tool_role)
@@ -395,7 +404,7 @@ class Llama3ToolModel(BaseChatModel):
                             await run.atell(read)
                             yield read
             except Exception as error:
-                if answer.written:
+                if answer.has_content:
                     for read in (*to_generations(answer.abort()), *answer.last()):
                         yield read
                     advise(error, llm, self.options.tool_role)

@@ -15,7 +15,8 @@ def with_error(output: dict[str, Any]) -> dict[str, Any]:
     """Return what `with_structured_output(…, include_raw=True)` gives, with an error if there is no object.
 
     >>> from langchain_core.messages import AIMessage
-    >>> with_error({"raw": AIMessage("No."), "parsed": None, "parsing_error": None})["parsing_error"].args[0]
+    >>> output = with_error({"raw": AIMessage("No."), "parsed": None, "parsing_error": None})
+    >>> str(output["parsing_error"]).splitlines()[0]
     "The model gave no object: it wrote 'No.'"
     """
     raw, error = output["raw"], output.get("parsing_error")
