@@ -59,7 +59,7 @@ def serving(*answers: str | Turn) -> Iterator[LoopbackServer]:
 
     def model(request: Request) -> Answer:
         messages: Any = request.body["messages"]
-        refused = {"tools", "tool_choice", "parallel_tool_calls", "response_format"} & request.body.keys()
+        refused = {"tools", "tool_choice", "parallel_tool_calls"} & request.body.keys()
         if refused or any("tool_calls" in message for message in messages):
             return answer_error(400, f"This model does not support tools: {sorted(refused)}")
         if not {message["role"] for message in messages} <= {"system", "user", "assistant"}:

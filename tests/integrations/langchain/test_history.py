@@ -39,7 +39,7 @@ class TestCalls:
     def test_they_become_what_the_model_wrote(self) -> None:
         message = calling(call("f", "1", a=1), call("g", "2"), text="Sure.")
         [flat] = flatten_tool_messages([message])
-        assert flat.content == 'Sure. {"name": "f", "parameters": {"a": 1}}; {"name": "g", "parameters": {}}'
+        assert flat.content == 'Sure.\n{"name": "f", "parameters": {"a": 1}}\n{"name": "g", "parameters": {}}'
         assert isinstance(flat, AIMessage)
         assert flat.tool_calls == []
 
@@ -66,7 +66,7 @@ class TestCalls:
         [flat] = flatten_tool_messages([AIMessage("", invalid_tool_calls=[deep])])
         assert flat.content == f'{{"name": "f", "parameters": {deep["args"]}}}'
         [flat] = flatten_tool_messages([AIMessage("", invalid_tool_calls=[invalid, nameless])])
-        assert flat.content == '{"name": "f", "parameters": {"a": }; {"name": "unknown", "parameters": {}}'
+        assert flat.content == '{"name": "f", "parameters": {"a": }\n{"name": "unknown", "parameters": {}}'
 
     def test_what_would_send_them_a_second_time_goes(self) -> None:
         kwargs = {"tool_calls": [{"id": "1"}], "function_call": {}, "refusal": None}
@@ -83,7 +83,7 @@ class TestCalls:
             {"type": "tool_use", "id": "1", "name": "f", "input": {}},
         ]
         [flat] = flatten_tool_messages([calling(call("f", "1"), text=blocks)])
-        assert flat.content == 'Sure. {"name": "f", "parameters": {}}'
+        assert flat.content == 'Sure.\n{"name": "f", "parameters": {}}'
         [flat] = flatten_tool_messages([calling(call("f", "1"), text=[IMAGE, *blocks])])
         assert flat.content == [
             IMAGE,
@@ -94,7 +94,7 @@ class TestCalls:
     def test_the_sum_of_a_stream_is_a_message_like_any_other(self) -> None:
         chunks = list(Llama3JsonToolOutputParser().transform(iter([f"Sure. {CALL}"])))
         [flat] = flatten_tool_messages([chunks[0] + chunks[1] + chunks[2]])
-        assert (type(flat), flat.content) == (AIMessage, f"Sure. {CALL}")
+        assert (type(flat), flat.content) == (AIMessage, f"Sure.\n{CALL}")
         assert isinstance(chunks[0], AIMessageChunk)
 
 

@@ -74,7 +74,7 @@ class TestCollected:
         message = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
         assert message.content == output
         assert message.tool_calls == []
-        args = json.dumps(output[slice(*rejection.span)])
+        args = json.dumps(output[slice(*rejection.span)])[:-1]
         error = f"{rejection.reason}: {rejection.detail}"
         [collected] = message.invalid_tool_calls
         assert collected == invalid_tool_call(name="get_weather", args=args, id="call_0", error=error)

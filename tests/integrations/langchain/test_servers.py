@@ -1,4 +1,4 @@
-"""Servers that are not there, are none, or break off: one error that says what to do, and no text is lost."""
+"""Servers that are not there, are none, or break off: the client's error with a note that says what to do."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from integrations.langchain.agents import (
     serving,
 )
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
-from langchain_llama3_tools.hints import explain_errors
+from langchain_llama3_tools.hints import advise
 
 PAGE = b"<!doctype html><title>Welcome</title>"
-NO_COMPLETION = "(the server's answer is not a completion: does the address end in /v1?)"
-BROKE_OFF = "(the answer stopped in the middle: look in the server's log)"
+NO_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
+BROKE_OFF = "the answer stopped in the middle: look in the server's log"
 
 
 def model(llm: ChatOpenAI, **options: Any) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
@@ -78,6 +78,10 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "127.0.0.1")
 
 
+def notes(error: pytest.ExceptionInfo[BaseException]) -> list[str]:
+    return getattr(error.value, "__notes__", [])
+
+
 def llm_at(address: str, **options: Any) -> ChatOpenAI:  # noqa: ANN401 (ChatOpenAI's options)
     return ChatOpenAI(
         **{"base_url": address, "api_key": SecretStr("none"), "model": "llama3.1", "max_retries": 0, **options}
@@ -87,21 +91,20 @@ def llm_at(address: str, **options: Any) -> ChatOpenAI:  # noqa: ANN401 (ChatOpe
 @of_both
 @in_each_way
 class TestEndpoints:
-    """Each error ends with its hint, and is of the type that it has without the wrapper."""
+    """Each error is the one that is raised without the wrapper, and has its hint in a note."""
 
     def test_nobody_there(self, made: Callable[..., Any], way: str) -> None:
         with serving() as server:
             address = server.base_url
         with pytest.raises(openai.APIConnectionError) as error:
             ask(made(llm_at(address)), way)
-        assert str(error.value).startswith(
-            f"Connection error. (no connection to {address}: is the server running there? "
-        )
+        assert str(error.value) == "Connection error."
+        assert notes(error)[0].startswith(f"no connection to {address}: is the server running there? ")
 
     def test_an_address_without_its_scheme(self, made: Callable[..., Any], way: str) -> None:
         with pytest.raises(openai.APIConnectionError) as error:
             ask(made(llm_at("localhost:1/v1")), way)
-        assert str(error.value) == "Connection error. (localhost:1/v1 must begin with http:// or https://)"
+        assert notes(error)[0] == "localhost:1/v1 must begin with http:// or https://"
 
     @pytest.mark.parametrize(
         ("refusal", "cure"),
@@ -121,7 +124,7 @@ class TestEndpoints:
         ):
             ask(made(llm_at(server.base_url), tools_in="request"), way)
         assert refusal in str(error.value)
-        assert str(error.value).endswith(f' ({cure}put the tools into the prompt: tools_in="user")')
+        assert notes(error)[0] == f'{cure}put the tools into the prompt: tools_in="user"'
 
     def test_a_model_that_is_not_there(self, made: Callable[..., Any], way: str) -> None:
         with serving() as server:
@@ -131,15 +134,13 @@ class TestEndpoints:
         assert str(error.value).startswith(
             "Error code: 404 - {'error': {'message': 'The model `llama4` does not exist.'"
         )
-        assert str(error.value).endswith(
-            f" (the server has no model 'llama4': {address}/models lists those that it has)"
-        )
+        assert notes(error)[0] == f"the server has no model 'llama4': {address}/models lists those that it has"
 
     def test_an_address_without_its_path(self, made: Callable[..., Any], way: str) -> None:
         with serving() as server, pytest.raises(openai.NotFoundError) as error:
             ask(made(llm_at(server.base_url.removesuffix("/v1"))), way)
         assert "There is no POST /chat/completions here." in str(error.value)
-        assert str(error.value).endswith(NO_COMPLETION)
+        assert notes(error)[0] == NO_COMPLETION
 
     @pytest.mark.parametrize(
         "answer",
@@ -153,10 +154,9 @@ class TestEndpoints:
         ],
     )
     def test_something_else_than_a_completion(self, made: Callable[..., Any], way: str, answer: Answer) -> None:
-        with LoopbackServer(lambda _: answer) as server, pytest.raises(Exception, match=r"/v1") as error:
+        with LoopbackServer(lambda _: answer) as server, pytest.raises(Exception) as error:  # noqa: PT011 (of any class)
             ask(made(llm_at(server.base_url)), way)
-        assert str(error.value).endswith(NO_COMPLETION)
-        assert str(error.value).count(NO_COMPLETION) == 1
+        assert f"{error.value} {notes(error)}".count(NO_COMPLETION) == 1
 
 
 @of_both
@@ -204,58 +204,29 @@ class TestHints:
             ToolMessage("sunny", tool_call_id="1"),
         ]
         with LoopbackServer(lambda _: answer_error(400, text)) as server:
-            for role, hint in (("tool", f" ({self.ROLE})"), ("ipython", f" ({self.ROLE})"), ("user", "}}")):
+            for role, hints in (("tool", [self.ROLE]), ("ipython", [self.ROLE]), ("user", [])):
                 with pytest.raises(openai.BadRequestError) as error:
                     model(llm_at(server.base_url), tool_role=role).invoke(history)
                 assert text in str(error.value)
-                assert str(error.value).endswith(hint)
+                assert notes(error) == hints
 
     def test_a_page_of_a_proxy(self) -> None:
         proxy = Answer((PAGE,), "text/html", status=502)
         with LoopbackServer(lambda _: proxy) as server, pytest.raises(openai.InternalServerError) as error:
             model(llm_at(server.base_url)).invoke("Hi")
         hint = "a proxy answered instead of the server: is the server behind it running?"
-        assert str(error.value) == f"{PAGE.decode()} ({hint})"
+        assert (str(error.value), notes(error)) == (PAGE.decode(), [hint])
 
     def test_what_the_server_says_itself_stays_as_it_is(self) -> None:
         told = answer_events(['{"error": {"message": "out of memory"}}'])
         with LoopbackServer(lambda _: told) as server, pytest.raises(openai.APIError, match=r"^out of memory$"):
             list(model(llm_at(server.base_url)).stream("Hi"))
 
-    def test_of_a_long_page_the_beginning_is_shown(self) -> None:
-        page = Answer((PAGE, b"x" * 9999), "text/html", status=404)
-        with LoopbackServer(lambda _: page) as server, pytest.raises(openai.NotFoundError) as error:
-            model(llm_at(server.base_url)).invoke("Hi")
-        assert str(error.value).startswith(PAGE.decode())
-        assert str(error.value).endswith(f"x… {NO_COMPLETION}")
-        assert len(str(error.value)) < 700
-
     def test_a_slow_server(self) -> None:
-        with (
-            pytest.raises(openai.APITimeoutError, match=r"timed out\. \(no answer in time: set a larger timeout"),
-            self.on(),
-        ):
-            raise openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1"))
-
-    def test_an_error_that_is_raised_again_says_it_once(self) -> None:
-        error = ValueError("Unexpected role: tool")
-        for _ in range(2):
-            with pytest.raises(ValueError, match="Unexpected role"), self.on():
-                raise error
-        assert str(error) == f"Unexpected role: tool ({self.ROLE})"
-
-    def test_an_error_that_writes_its_own_text_keeps_it(self) -> None:
-        class OwnTextError(Exception):
-            def __str__(self) -> str:
-                return "Unexpected role: tool (status code: 400)"
-
-        with pytest.raises(OwnTextError) as error, self.on():
-            raise OwnTextError("tool")
-        assert str(error.value) == "Unexpected role: tool (status code: 400)"
-        assert error.value.args == ("tool",)
-
-    def on(self) -> Any:  # noqa: ANN401 (a context)
-        return explain_errors(FakeListChatModel(responses=[]), "tool")
+        error = openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1"))
+        for _ in range(2):  # an error that is raised again says it once
+            advise(error, FakeListChatModel(responses=[]), "tool")
+        assert error.__notes__ == ["no answer in time: set a larger timeout"]
 
     def test_fallbacks_that_go_by_the_type_go_on_to_work(self) -> None:
         with serving() as server:
@@ -282,7 +253,7 @@ class TestStreamsThatBreak:
             ask(made(chat_openai(server)), way, arrived)
         assert "".join(arrived) == text
         assert str(error.value).startswith("peer closed connection without sending complete message body")
-        assert str(error.value).endswith(BROKE_OFF)
+        assert notes(error)[0] == BROKE_OFF
 
     def test_a_call_that_was_complete_is_there(self, made: Callable[..., Any]) -> None:
         arrived: list[str] = []
@@ -295,18 +266,17 @@ class TestStreamsThatBreak:
     def test_an_answer_in_one_piece(self, made: Callable[..., Any], way: str) -> None:
         with (
             serving(Turn(pieces=("Let me see.",), breaks=True)) as server,
-            pytest.raises(Exception, match="stopped in the middle") as error,
+            pytest.raises(openai.APIConnectionError) as error,
         ):
             ask(made(chat_openai(server)), way)
-        assert isinstance(error.value, openai.APIConnectionError)
-        assert str(error.value) == f"Connection error. {BROKE_OFF}"
+        assert notes(error)[0] == BROKE_OFF
 
     @whole
     def test_a_page_instead_of_the_stream_inside(self, made: Callable[..., Any], way: str) -> None:
         page = Answer((PAGE,), "text/html")
         with LoopbackServer(lambda _: page) as server, pytest.raises(ValueError, match=r"^No generation") as error:
             ask(made(llm_at(server.base_url, streaming=True)), way)
-        assert str(error.value).endswith(NO_COMPLETION)
+        assert NO_COMPLETION in f"{error.value} {notes(error)}"
 
 
 @as_a_stream

@@ -14,6 +14,11 @@ from langchain_llama3_tools import Llama3ToolModel
 class WrappedChatOpenAI(Llama3ToolModel):
     """The wrapper, with the parameters of the model inside: they are that model's business."""
 
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """Return that it is not: it takes other arguments than the wrapper, whose own JSON is tested elsewhere."""
+        return False
+
     def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 (any parameter of the model)
         super().__init__(ChatOpenAI(model="llama3.1", base_url="http://127.0.0.1:9/v1", **parameters))
 
