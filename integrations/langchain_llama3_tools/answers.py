@@ -86,16 +86,16 @@ def _has_v1_blocks(message: BaseMessage) -> bool:
 
 
 def _with_report(metadata: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """Return what the server says of an answer, with what became of the calls in it.
-
-    Where there are thoughts, the provider is left out: by its name, `content_blocks` would look for them elsewhere.
-    """
-    said = {key: value for key, value in metadata.items() if key != "model_provider" or reply.reasoning is None}
-    return {**with_reason(said, reply), **reply.report.to_dict()}
+    """Return what the server says of an answer, with what became of the calls in it."""
+    return {**with_reason(metadata, reply), **reply.report.to_dict()}
 
 
 def with_reason(info: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """Return what the server says of an answer, with its finish reason, if it has one, as OpenAI means it."""
+    """Return what the server says of an answer, with its finish reason, if it has one, as OpenAI means it.
+
+    Where there are thoughts, the provider is left out: by its name, `content_blocks` would look for them elsewhere.
+    """
+    info = {key: value for key, value in info.items() if key != "model_provider" or reply.reasoning is None}
     reason = {_FINISH_REASON: reply.finish_reason} if info.get(_FINISH_REASON) and reply.finish_reason else {}
     return {**info, **reason}
 
