@@ -107,18 +107,20 @@ class Turn:
         """Read a whole answer."""
         self._note_freed()
         generations: list[ChatGeneration] = []
+        output = result.llm_output
         for generation in result.generations:
             info = generation.generation_info
             message, reply = read_answer(self.request, generation.message, info, v1=self._v1)
             info = info and with_reason(info, reply)
             if generation is result.generations[0]:
                 self._next = self.request.retry(reply)
+                output = output and with_reason(output, reply)
                 for earlier in self.result.generations[:1]:
                     message.usage_metadata = _sum_usage(earlier.message, message)
             generations.append(ChatGeneration(message=message, generation_info=info))
-        outputs = [output for output in (self.result.llm_output, result.llm_output) if output]
-        llm_output = {**outputs[-1], **self._llm._combine_llm_outputs([*outputs])} if len(outputs) > 1 else None
-        self.result = ChatResult(generations=generations, llm_output=llm_output or result.llm_output)
+        if output and self.result.llm_output:
+            output |= self._llm._combine_llm_outputs([self.result.llm_output, output])
+        self.result = ChatResult(generations=generations, llm_output=output)
 
     def begin(self) -> AnswerStream:
         """Begin to read an answer that arrives in chunks."""
