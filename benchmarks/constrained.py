@@ -73,7 +73,7 @@ def count(base_url: str, prompt_format: PromptFormat, constrain: Constrain | Non
 
 
 def _ask(base_url: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    data = json.dumps({"model": MODEL, "max_tokens": 96, **SETTINGS, **body}).encode()
+    data = json.dumps({"model": MODEL, "max_tokens": 200, **SETTINGS, **body}).encode()
     with urlopen(Request(f"{base_url}/chat/completions", data, {"content-type": "application/json"})) as response:  # noqa: S310 (on loopback)
         answer: dict[str, Any] = json.load(response)["choices"][0]
     return answer

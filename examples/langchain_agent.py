@@ -1,4 +1,4 @@
-"""A LangChain agent on a local Llama 3: `create_agent` with `Llama3ToolMiddleware`.
+"""A LangChain agent on a local Llama 3: `create_agent` with `Llama3ToolModel`.
 
 Run it from a clone, after `pip install '.[demo]'`. It needs no model: a small server plays scripted answers.
 
@@ -30,12 +30,12 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from agent_program import chat_model, get_weather, run, subtract
 from endpoints.connect import Endpoint
-from langchain_llama3_tools import Llama3ToolMiddleware
+from langchain_llama3_tools import Llama3ToolModel
 
 
 def ask(endpoint: Endpoint, question: str) -> Iterator[BaseMessage]:
     """Ask the agent, and give its stream of messages."""
-    agent = create_agent(chat_model(endpoint), [get_weather, subtract], middleware=[Llama3ToolMiddleware()])
+    agent = create_agent(Llama3ToolModel(chat_model(endpoint)), [get_weather, subtract])
     stream: Iterator[Any] = agent.stream({"messages": [HumanMessage(question)]}, stream_mode="messages")
     for message, _ in stream:
         yield message

@@ -51,12 +51,15 @@ _JSON = r"""
 object ::= "{" ws ( string ws ":" ws value ( ws "," ws string ws ":" ws value )* )? ws "}"
 array ::= "[" ws ( value ( ws "," ws value )* )? ws "]"
 value ::= object | array | string | number | "true" | "false" | "null"
-string ::= "\"" ( [^"\\\x00-\x1F] | "\\" ( ["\\/bfnrt] | "u" [0-9a-fA-F]{4} ) )* "\""
+string ::= "\"" char* "\""
+char ::= [^"\\\x00-\x1F] | "\\" ( ["\\/bfnrt] | "u" [0-9a-fA-F]{4} )
 integer ::= "-"? ( "0" | [1-9] [0-9]{0,15} )
 number ::= "-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,15} )? ( [eE] [-+]? [0-9]{1,2} )?
 ws ::= " "?
 """
 _MESSAGE, _CALL = '"message": ', ', "tool_call": '
+_SHORT_STRING = r'"\"" char{0,200} "\""'
+"""A message has an end: a small model finds none by itself."""
 _RULES = {
     "array": "array",
     "boolean": '( "true" | "false" )',
@@ -115,7 +118,7 @@ def tool_grammar(tools: Iterable[Tool], *, is_required: bool, is_strict: bool) -
     names = [f"call{place}" for place in range(len(calls))]
     root = " | ".join(names if is_required else [*names, '"null"'])
     if is_strict:
-        root = f"{_literal('{' + _MESSAGE)} string {_literal(_CALL)} ( {root} ) {_literal('}')}"
+        root = f"{_literal('{' + _MESSAGE)} {_SHORT_STRING} {_literal(_CALL)} ( {root} ) {_literal('}')}"
     return "\n".join([f"root ::= {root}", *calls]) + _JSON.rstrip()
 
 
