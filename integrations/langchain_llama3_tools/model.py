@@ -72,8 +72,8 @@ class Llama3ToolModel(BaseChatModel):
 
     Ids, metadata, cache, profile, token counts and errors are those of the model inside; where it is known what to do
     about an error, a note says so. The usage of a message is that of all requests of its turn. To callbacks and
-    tracers, the turn is a run, and each request in it a run with the prompt that was sent, and without usage, so that
-    nothing counts twice. Callbacks that are set on the model inside see its requests alone.
+    tracers, the turn is the run of a chat model, and each request a step in it (`on_chain_start`) with the prompt that
+    was sent, so that nothing counts twice. Callbacks that are set on the model inside see its requests alone.
     """
 
     llm: BaseChatModel
@@ -263,6 +263,9 @@ class Llama3ToolModel(BaseChatModel):
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
         kwargs.pop(_RUN, None)
         return self.llm._get_ls_params(stop=stop, **kwargs)
+
+    def _combine_llm_outputs(self, llm_outputs: list[dict[str, Any] | None], /) -> dict[str, Any]:
+        return self.llm._combine_llm_outputs(llm_outputs)
 
     def stream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any

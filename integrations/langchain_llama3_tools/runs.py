@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401, SLF001  # LangChain marks what a model overrides with an underscore
-"""Each request to the model inside as a run of its own, of which callbacks and tracers are told."""
+"""Each request to the model inside as a step of the turn, of which callbacks and tracers are told."""
 
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ from langchain_core.runnables.config import RunnableConfig, ensure_config
 __all__ = ["RequestRun", "TurnRun", "arequest_run", "request_run"]
 
 _Manager = TypeVar("_Manager", bound=BaseCallbackManager)
-_NOT_STREAMED = "nostream"
-"""The tag of runs whose messages LangGraph leaves out of a stream: the run around them has them, with calls apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRun:
-    """The wrapper's run, of which each request is a child."""
+    """The wrapper's run, in which each request is a step."""
 
     run_id: UUID
     handlers: list[BaseCallbackHandler]
@@ -62,13 +60,14 @@ class TurnRun:
 class RequestRun:
     """A request that goes on, for those who are told of it.
 
-    Whoever follows the wrapper's run is told of a child of it, without tokens and usage, which that run has itself. The
+    Whoever follows the wrapper's run is told of a step in it, with what is sent and what comes back. It is no second
+    run of a chat model: those who count such runs, their tokens and their usage have all in the wrapper's. The
     callbacks of the model inside are told all that it would tell them alone; in its tokens, calls are apart.
     """
 
-    def __init__(self, child: Any, own: Any) -> None:
-        self.child = child
-        """Tells those that the wrapper's own run tells, and that follow it; `None`: there are none."""
+    def __init__(self, step: Any, own: Any) -> None:
+        self.step = step
+        """Tells those who follow the wrapper's run; `None`: there are none."""
         self.own = own
         """Tells the callbacks that are set on the model inside; `None`: there are none."""
         self.result = ChatResult(generations=[])
@@ -77,7 +76,7 @@ class RequestRun:
 
     def noted(self, chunk: ChatGenerationChunk) -> ChatGenerationChunk:
         """Note a chunk as the model has sent it, and return it."""
-        if self.runs:
+        if self.step is not None or self.own is not None:
             self._chunks.append(chunk)
         return chunk
 
@@ -91,19 +90,12 @@ class RequestRun:
         if self.own is not None:
             await self.own.on_llm_new_token(str(chunk.message.text), chunk=chunk)
 
-    def ends(self) -> Iterator[tuple[Any, LLMResult]]:
-        """Yield each run, and what it ends with."""
+    def end(self) -> tuple[dict[str, Any], LLMResult]:
+        """Return what the step and the model's own run end with."""
         summed = merge_chat_generation_chunks(self._chunks)
         generations: list[ChatGeneration] = [summed] if summed else self.result.generations
-        if self.own is not None:
-            yield self.own, LLMResult(generations=[[*generations]], llm_output=self.result.llm_output)
-        if self.child is not None:
-            yield self.child, LLMResult(generations=[[*map(_without_usage, generations)]])
-
-    @property
-    def runs(self) -> list[Any]:
-        """All that are told."""
-        return [run for run in (self.child, self.own) if run is not None]
+        messages = [_without_usage(one.message) for one in generations]
+        return {"messages": messages}, LLMResult(generations=[[*generations]], llm_output=self.result.llm_output)
 
 
 @contextmanager
@@ -114,26 +106,30 @@ def request_run(
 
     Args:
         llm: the model inside.
-        parent: the wrapper's run, of which the request is a child.
+        parent: the wrapper's run, in which the request is a step.
         messages: what is sent.
         **kwargs: what it is asked with, `stop` among it.
     """
-    started = _start_arguments(llm, messages, kwargs)
-    child, own = (
-        manager and manager.on_chat_model_start(*started[0], **started[1])[0]
-        for manager in _managers(llm, parent, CallbackManager)
+    step, own = _step_manager(parent, CallbackManager), _own_manager(llm, parent, CallbackManager)
+    run = RequestRun(
+        step and step.on_chain_start(None, _asked(messages, kwargs), name=_name(llm)),
+        own and own.on_chat_model_start(dumpd(llm), [messages], **_settings(llm, kwargs))[0],
     )
-    if llm.rate_limiter is not None:
-        llm.rate_limiter.acquire(blocking=True)
-    run = RequestRun(child, own)
     try:
+        if llm.rate_limiter is not None:
+            llm.rate_limiter.acquire(blocking=True)
         yield run
     except BaseException as error:
-        for told in run.runs:
-            told.on_llm_error(error, response=LLMResult(generations=[]))
+        if run.step is not None:
+            run.step.on_chain_error(error)
+        if run.own is not None:
+            run.own.on_llm_error(error, response=LLMResult(generations=[]))
         raise
-    for told, result in run.ends():
-        told.on_llm_end(result)
+    outputs, result = run.end()
+    if run.step is not None:
+        run.step.on_chain_end(outputs)
+    if run.own is not None:
+        run.own.on_llm_end(result)
 
 
 @asynccontextmanager
@@ -141,46 +137,60 @@ async def arequest_run(
     llm: BaseChatModel, parent: TurnRun | None, messages: list[BaseMessage], **kwargs: Any
 ) -> AsyncIterator[RequestRun]:
     """Tell of a request as `request_run` does."""
-    started = _start_arguments(llm, messages, kwargs)
-    runs = [
-        (await manager.on_chat_model_start(*started[0], **started[1]))[0] if manager else None
-        for manager in _managers(llm, parent, AsyncCallbackManager)
-    ]
-    if llm.rate_limiter is not None:
-        await llm.rate_limiter.aacquire(blocking=True)
-    run = RequestRun(*runs)
+    step, own = _step_manager(parent, AsyncCallbackManager), _own_manager(llm, parent, AsyncCallbackManager)
+    run = RequestRun(
+        step and await step.on_chain_start(None, _asked(messages, kwargs), name=_name(llm)),
+        own and (await own.on_chat_model_start(dumpd(llm), [messages], **_settings(llm, kwargs)))[0],
+    )
     try:
+        if llm.rate_limiter is not None:
+            await llm.rate_limiter.aacquire(blocking=True)
         yield run
     except BaseException as error:
-        for told in run.runs:
-            await told.on_llm_error(error, response=LLMResult(generations=[]))
+        if run.step is not None:
+            await run.step.on_chain_error(error)
+        if run.own is not None:
+            await run.own.on_llm_error(error, response=LLMResult(generations=[]))
         raise
-    for told, result in run.ends():
-        await told.on_llm_end(result)
+    outputs, result = run.end()
+    if run.step is not None:
+        await run.step.on_chain_end(outputs)
+    if run.own is not None:
+        await run.own.on_llm_end(result)
 
 
-def _managers(llm: BaseChatModel, parent: TurnRun | None, kind: type[_Manager]) -> list[_Manager | None]:
-    """Return what tells the followers of the wrapper's run, and the model's own callbacks."""
-    given = llm.callbacks
-    own = given.handlers if isinstance(given, BaseCallbackManager) else given or []
+def _step_manager(parent: TurnRun | None, kind: type[CallbackManager | AsyncCallbackManager]) -> Any:
+    """Return what tells those who follow the wrapper's run, and those of the context, of a step in it."""
+    if parent is None:
+        return None
+    followers = kind([*parent.handlers], parent_run_id=parent.run_id, tags=parent.tags, metadata=parent.metadata)
+    manager = kind.configure(followers)
+    return manager if manager.handlers else None
+
+
+def _own_manager(llm: BaseChatModel, parent: TurnRun | None, kind: type[_Manager]) -> _Manager | None:
+    """Return what tells the callbacks of the model inside, but those that follow the wrapper's run already."""
+    given, told = llm.callbacks, parent.handlers if parent else []
+    handlers = given.handlers if isinstance(given, BaseCallbackManager) else given or []
+    own = [handler for handler in handlers if handler not in told]
     run_id = parent.run_id if parent else None
-    child = None
-    if parent is not None and parent.handlers:
-        tags, metadata = [*parent.tags, _NOT_STREAMED], {**parent.metadata, **llm._get_ls_params()}
-        child = kind([*parent.handlers], parent_run_id=run_id, tags=tags, metadata=metadata)
-    return [child, kind([*own], parent_run_id=run_id, tags=llm.tags, metadata=llm.metadata) if own else None]
+    return kind(own, parent_run_id=run_id, tags=llm.tags, metadata=llm.metadata) if own else None
 
 
-def _start_arguments(
-    llm: BaseChatModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _name(llm: BaseChatModel) -> str:
+    return f"{llm.get_name()} request"
+
+
+def _asked(messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    return {"messages": messages, **{name: value for name, value in kwargs.items() if value is not None}}
+
+
+def _settings(llm: BaseChatModel, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     params = llm._get_invocation_params(**kwargs)
-    options = {"stop": kwargs.get("stop")}
-    return (dumpd(llm), [messages]), {"invocation_params": params, "options": options, "run_id": uuid4()}
+    return {"invocation_params": params, "options": {"stop": kwargs.get("stop")}, "run_id": uuid4()}
 
 
-def _without_usage(generation: ChatGeneration) -> ChatGeneration:
-    message = generation.message
+def _without_usage(message: BaseMessage) -> BaseMessage:
     if not isinstance(message, AIMessage) or message.usage_metadata is None:
-        return generation
-    return ChatGeneration(message=message.model_copy(update={"usage_metadata": None}))
+        return message
+    return message.model_copy(update={"usage_metadata": None})

@@ -102,7 +102,7 @@ class TestAnswers:
         assert summed([chunk async for chunk in bound().astream("Hi")]) == expected
         assert bound().batch(["Hi"])[0] == expected
         assert (await bound().abatch(["Hi"]))[0] == expected
-        *_, end = [e async for e in bound().astream_events("Hi", version="v2") if e["event"] == "on_chat_model_end"]
+        [end] = [e async for e in bound().astream_events("Hi", version="v2") if e["event"] == "on_chat_model_end"]
         assert summed([end["data"]["output"]]) == expected
 
     def test_all_calls_are_there_in_order(self) -> None:
