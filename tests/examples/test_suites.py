@@ -79,6 +79,7 @@ NATIVE_LIVE = {
     "capital": Verdict.TRUNCATED,
 }
 HELD = {"weather": Verdict.UNEXPECTED_ARGUMENT, "tomorrow": Verdict.MISSING_ARGUMENT, "list": Verdict.WRONG_TOOL}
+WORDS = dict.fromkeys(("timer", "weather"), Verdict.DIRECT_ANSWER_NOT_ALLOWED)
 FREE = {**HELD, "weather": Verdict.WRONG_FORMAT, "sum": Verdict.UNKNOWN_TOOL}
 
 
@@ -89,6 +90,7 @@ FREE = {**HELD, "weather": Verdict.WRONG_FORMAT, "sum": Verdict.UNKNOWN_TOOL}
         ("native_calls", "native_live_outputs", "native", NATIVE_LIVE),
         ("strict_format", "strict_outputs", "strict", HELD),
         ("strict_format", "strict_free_outputs", "strict", FREE),
+        ("words", "words_live_outputs", "json", WORDS),
     ],
 )
 def test_each_way_of_calling_has_a_suite_and_outputs(

@@ -15,6 +15,7 @@ from integrations.gateway.harness import (
     USAGE,
     WEATHER,
     Answer,
+    Asked,
     chunk,
     completion,
     event,
@@ -400,6 +401,22 @@ class TestConstraint:
         (value,) = map(str, reference.values())
         message = f"the parameters of f refer to {value!r}, which is not in them: put it into their $defs"
         assert message in response.json()["error"]["message"]
+
+    @pytest.mark.parametrize("status", [400, 422, 500])
+    @pytest.mark.parametrize("stream", [False, True])
+    def test_a_server_that_refuses_it_is_asked_without_it_from_then_on(self, status: int, stream: bool):
+        def model(asked: Asked) -> Answer:
+            return Answer([b"{}"], status) if "response_format" in asked.body else says(CALL)(asked)
+
+        with serving(model) as served:
+            for _ in range(2):
+                assert served.chat(tool_choice="required", stream=stream).status_code == 200
+            assert ["response_format" in asked.body for asked in served.asked] == [True, False, False]
+
+    def test_an_error_that_is_about_something_else_is_the_clients(self):
+        with serving(lambda _: Answer([b"{}"], 401)) as served:
+            assert served.chat(tool_choice="required").status_code == 401
+            assert len(served.asked) == 1
 
     def test_the_clients_own_constraint_stays(self):
         with serving(says(CALL), constrain="json_schema") as served:
