@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 import anyio
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 from llama3_gateway.engine import Engine
 from llama3_gateway.errors import ClientGoneError, GatewayError, UpstreamRefusal
@@ -50,7 +51,7 @@ _MISPLACED = re.compile(
 """Paths of clients whose address has a `/v1` that is not theirs, or ends with the path that the client adds itself."""
 _PREFLIGHT_SECONDS = b"600"
 _PLAIN = b"text/plain; charset=utf-8"
-_METRICS = b"text/plain; version=0.0.4; charset=utf-8"
+_METRICS = CONTENT_TYPE_PLAIN_0_0_4.encode()
 
 
 class Gateway:
@@ -100,14 +101,14 @@ class Gateway:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _answer(self, exchange: Exchange) -> None:
-        self.metrics.open_requests += 1
+        self.metrics.open_requests.inc()
         exchange.record.logs_content = self.settings.log_content
         try:
             await self._answer_while_connected(exchange)
         finally:
-            self.metrics.open_requests -= 1
             exchange.record.status = exchange.record.status or _CLIENT_CLOSED_REQUEST
             self.metrics.add(exchange.record)
+            self.metrics.open_requests.dec()
             log_request(exchange.record)
 
     async def _answer_while_connected(self, exchange: Exchange) -> None:
@@ -255,7 +256,7 @@ class Gateway:
 
     async def count(self, exchange: Exchange, _data: bytes) -> None:
         """Answer what was counted, for Prometheus."""
-        await exchange.answer(HTTPStatus.OK, self.metrics.text().encode(), _METRICS)
+        await exchange.answer(HTTPStatus.OK, generate_latest(self.metrics.registry), _METRICS)
 
     async def say_hello(self, exchange: Exchange, _data: bytes) -> None:
         """Answer what this is, for people with a browser."""

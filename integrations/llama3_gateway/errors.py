@@ -28,7 +28,19 @@ __all__ = [
 ]
 
 _MOST_SHOWN = 500
-_PACKAGES = frozenset({"anyio", "httpcore2", "httptools", "httpx2", "uvicorn"})
+_PACKAGES = frozenset(
+    {
+        "anyio",
+        "httpcore2",
+        "httptools",
+        "httpx2",
+        "prometheus_client",
+        "pydantic",
+        "pydantic_settings",
+        "starlette",
+        "uvicorn",
+    }
+)
 """What the extra brings."""
 
 

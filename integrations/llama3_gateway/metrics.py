@@ -1,12 +1,13 @@
-"""What the gateway counts, in the form that Prometheus reads."""
+"""What the gateway counts, for Prometheus."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
+from collections import Counter as Counts
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from llama3_tools.chat import Reply
 
@@ -14,7 +15,7 @@ __all__ = ["Metrics", "RequestRecord"]
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 """Seconds."""
-_PREFIX = "llama3_gateway"
+_NAMESPACE = "llama3_gateway"
 
 
 @dataclass(slots=True)
@@ -31,7 +32,7 @@ class RequestRecord:
     calls: int = 0
     retries: int = 0
     faults: int = 0
-    rejections: Counter[str] = field(default_factory=Counter)
+    rejections: Counts[str] = field(default_factory=Counts)
     """Calls that do not run, by the reason; `repeated` and `surplus` among them."""
     added: float = 0.0
     """Seconds in which the gateway itself worked, rather than waited."""
@@ -58,69 +59,41 @@ class Metrics:
 
     >>> metrics = Metrics()
     >>> metrics.add(RequestRecord("POST", "/v1/chat/completions", "chat", status=200, calls=2))
-    >>> [line for line in metrics.text().splitlines() if line.startswith("llama3_gateway_tool_calls_total")]
-    ['llama3_gateway_tool_calls_total 2']
+    >>> metrics.registry.get_sample_value("llama3_gateway_tool_calls_total")
+    2.0
     """
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self.open_requests = 0
-        """Requests that are being answered."""
-        self._requests = Counter[tuple[str, int]]()
-        self._rejections = Counter[str]()
-        self._calls = self._retries = self._faults = 0
-        self._buckets = [0] * (len(_BUCKETS) + 1)
-        self._added = 0.0
+        self.registry = registry = CollectorRegistry()
+        """What Prometheus's client writes out."""
+        self.open_requests = Gauge(
+            "open_requests", "Requests that are being answered.", namespace=_NAMESPACE, registry=registry
+        )
+        self._requests = _counter(registry, "requests", "Requests that were answered.", "route", "status")
+        self._calls = _counter(registry, "tool_calls", "Calls that were sent to clients.")
+        self._rejections = _counter(registry, "rejections", "Calls that were not sent to clients, by reason.", "reason")
+        self._retries = _counter(registry, "retries", "How often a model was asked to write a call again.")
+        self._faults = _counter(registry, "faults", "Replies that could not be read, and passed as they were.")
+        self._added = Histogram(
+            "added_seconds",
+            "Time in which the gateway itself worked on a request.",
+            namespace=_NAMESPACE,
+            registry=registry,
+            buckets=_BUCKETS,
+        )
 
     def add(self, record: RequestRecord) -> None:
         """Count a request that was answered."""
-        self._requests[record.route, record.status] += 1
-        self._rejections.update(record.rejections)
-        self._calls += record.calls
-        self._retries += record.retries
-        self._faults += record.faults
-        self._buckets[bisect_left(_BUCKETS, record.added)] += 1
-        self._added += record.added
-
-    def text(self) -> str:
-        """Return all counts in Prometheus's text format."""
-        requests = [
-            f'{_PREFIX}_requests_total{{route="{route}",status="{status}"}} {count}'
-            for (route, status), count in sorted(self._requests.items())
-        ]
-        rejections = [
-            f'{_PREFIX}_rejections_total{{reason="{reason}"}} {count}'
-            for reason, count in sorted(self._rejections.items())
-            if count
-        ]
-        total = sum(self._buckets)
-        bounds = [str(bound) for bound in _BUCKETS] + ["+Inf"]
-        buckets = [
-            f'{_PREFIX}_added_seconds_bucket{{le="{bound}"}} {sum(self._buckets[: place + 1])}'
-            for place, bound in enumerate(bounds)
-        ]
-        return "\n".join(
-            [
-                *_head("requests_total", "counter", "Requests that were answered."),
-                *requests,
-                *_head("open_requests", "gauge", "Requests that are being answered."),
-                f"{_PREFIX}_open_requests {self.open_requests}",
-                *_head("tool_calls_total", "counter", "Calls that were handed to clients."),
-                f"{_PREFIX}_tool_calls_total {self._calls}",
-                *_head("rejections_total", "counter", "Calls that were not handed out, by reason."),
-                *rejections,
-                *_head("retries_total", "counter", "How often a model was asked to write a call again."),
-                f"{_PREFIX}_retries_total {self._retries}",
-                *_head("faults_total", "counter", "Replies that could not be read, and passed as they were."),
-                f"{_PREFIX}_faults_total {self._faults}",
-                *_head("added_seconds", "histogram", "Time in which the gateway itself worked on a request."),
-                *buckets,
-                f"{_PREFIX}_added_seconds_sum {self._added:.6f}",
-                f"{_PREFIX}_added_seconds_count {total}",
-                "",
-            ]
-        )
+        self._requests.labels(record.route, record.status).inc()
+        for reason, count in record.rejections.items():
+            if count:
+                self._rejections.labels(reason).inc(count)
+        self._calls.inc(record.calls)
+        self._retries.inc(record.retries)
+        self._faults.inc(record.faults)
+        self._added.observe(record.added)
 
 
-def _head(name: str, kind: str, about: str) -> tuple[str, str]:
-    return f"# HELP {_PREFIX}_{name} {about}", f"# TYPE {_PREFIX}_{name} {kind}"
+def _counter(registry: CollectorRegistry, name: str, about: str, *labels: str) -> Counter:
+    return Counter(name, about, labels, namespace=_NAMESPACE, registry=registry)

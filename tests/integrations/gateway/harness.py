@@ -202,10 +202,17 @@ class Served:
         body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
         return self.post("/v1/chat/completions", body, headers=headers)
 
-    def metric(self, name: str) -> float:
-        lines = self.http.get(f"{self.address}/metrics").text.splitlines()
-        (line,) = (line for line in lines if line.startswith(f"llama3_gateway_{name} "))
-        return float(line.rpartition(" ")[2])
+    def metric(self, name: str, **labels: str) -> float:
+        """The value after the requests so far, each of which is counted when it is over."""
+        if name != "open_requests":
+            wait_until(lambda: metric(self.gateway, "open_requests") == 0)
+        return metric(self.gateway, name, **labels)
+
+
+def metric(gateway: Gateway, name: str, **labels: str) -> float:
+    value = gateway.metrics.registry.get_sample_value(f"llama3_gateway_{name}", labels)
+    assert value is not None, name
+    return value
 
 
 @contextmanager
@@ -224,7 +231,7 @@ def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterat
         gateway = Gateway(read_settings({"upstream": f"{url}/v1", **settings}))
         with running(gateway) as address, httpx.Client(timeout=20, trust_env=False, verify=False) as http:  # noqa: S501 - nothing here is encrypted
             yield Served(address, gateway, upstream, http, f"{url}/v1")
-            wait_until(lambda: gateway.metrics.open_requests == 0)
+            wait_until(lambda: metric(gateway, "open_requests") == 0)
             wait_until(lambda: upstream.open == 0)
 
 

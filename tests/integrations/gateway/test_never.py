@@ -498,14 +498,14 @@ def asked_of(head: bytes, path: str) -> tuple[httpx.Response, str]:
 def test_a_status_that_is_none_is_answered_with_502(path: str, status: int):
     response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 0" % status, path)
     assert (response.status_code, f"the status {status}" in response.text) == (502, True)
-    assert "faults_total 0" in metrics
+    assert "faults_total 0.0" in metrics
 
 
 @pytest.mark.parametrize("status", [204, 304])
 def test_answers_without_a_body_may_say_a_length(status: int):
     response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 50" % status, "/v1/files")
     assert (response.status_code, response.content) == (status, b"")
-    assert "faults_total 0" in metrics
+    assert "faults_total 0.0" in metrics
 
 
 def test_a_request_that_is_nested_too_deep_is_answered_with_400():
@@ -581,8 +581,8 @@ class TestClients:
             client.close()
             wait_until(lambda: len(served.upstream.left) == 1)
             assert served.upstream.left[0] - left < 1
-            wait_until(lambda: served.gateway.metrics.open_requests == 0)
-            assert 'requests_total{route="chat",status="200"} 1' in served.gateway.metrics.text()
+            wait_until(lambda: served.metric("open_requests") == 0)
+            assert served.metric("requests_total", route="chat", status="200") == 1
 
     @pytest.mark.parametrize("path", ["/v1/responses", "/api/chat", "/v1/completions"])
     def test_so_it_is_on_every_path(self, path: str):
@@ -625,10 +625,10 @@ class TestClients:
             address = served.address.removeprefix("http://").split(":")
             client = socket.create_connection((address[0], int(address[1])))
             client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
-            wait_until(lambda: served.gateway.metrics.open_requests == 1)
+            wait_until(lambda: served.metric("open_requests") == 1)
             client.close()
-            wait_until(lambda: served.gateway.metrics.open_requests == 0)
-            assert 'requests_total{route="none",status="499"} 1' in served.gateway.metrics.text()
+            wait_until(lambda: served.metric("open_requests") == 0)
+            assert served.metric("requests_total", route="none", status="499") == 1
             assert served.asked == []
 
     @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
