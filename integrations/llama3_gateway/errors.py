@@ -7,7 +7,6 @@
     │   └── BrokenOffError            the upstream's answer ended in the middle, or cannot be read any further
     └── SettingsError (ValueError)    the configuration cannot be read
     UpstreamRefusal                   an error of the upstream's: it goes to the client, maybe with advice
-    ClientGoneError                   nobody waits for the answer any more
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from llama3_tools import Llama3ToolsError, MissingExtraError
 
 __all__ = [
     "BrokenOffError",
-    "ClientGoneError",
     "GatewayError",
     "SettingsError",
     "UpstreamRefusal",
@@ -125,10 +123,6 @@ class UpstreamRefusal(Exception):  # noqa: N818 - it is the upstream's error, an
     def __str__(self) -> str:
         """Return the body as text."""
         return self.body.decode("utf-8", "replace")
-
-
-class ClientGoneError(Exception):
-    """Nobody waits for the answer any more."""
 
 
 def shortened(text: str) -> str:

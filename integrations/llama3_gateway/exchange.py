@@ -1,23 +1,24 @@
-"""One HTTP request and the answer to it, as ASGI has them."""
+"""One HTTP request and the answer to it, which may come in pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
+from collections.abc import Callable, Coroutine, Iterable
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from llama3_gateway.errors import ClientGoneError, GatewayError
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from llama3_gateway.errors import GatewayError
 from llama3_gateway.framing import written
 from llama3_gateway.metrics import RequestRecord
 
 __all__ = ["EVENT_STREAM", "JSON", "NDJSON", "Exchange", "Header", "Message", "Receive", "Scope", "Send"]
 
-Message: TypeAlias = MutableMapping[str, Any]
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
 
 JSON = b"application/json"
@@ -31,15 +32,13 @@ class Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Begin with the head of a request."""
         self.method: str = scope["method"]
-        self.path: str = "/" + "/".join(part for part in scope["path"].split("/") if part not in {"", "."})
-        """The path without slashes that are too many, by which the request is answered."""
+        self.path: str = scope["path"]
+        """The path by which the request is answered."""
         self.raw_path: str = (scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1")
         """The path as it was sent."""
         self.query: bytes = scope.get("query_string", b"")
         self.headers: list[Header] = list(scope["headers"])
-        self.record = RequestRecord(self.method, self.path)
-        self.extra_headers: list[Header] = []
-        """Sent with whatever is answered, in place of the upstream's headers of those names."""
+        self.record: RequestRecord = scope["state"]["record"]
         self.start_soon: Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
         """Starts a task that ends with the answer."""
         self.is_started = False
@@ -50,17 +49,13 @@ class Exchange:
         """When something was sent for the last time."""
         self.is_writing = False
         """Whether the client is to take something that was sent."""
+        self.scope = scope
         self._receive = receive
         self._send = send
 
     def header(self, name: bytes) -> str | None:
         """Return a header of the request; `None` if it has none of this name."""
-        return next((value.decode("latin-1") for key, value in self.headers if key == name), None)
-
-    @property
-    def is_preflight(self) -> bool:
-        """Whether a browser asks whether a web page may send a request."""
-        return self.method == "OPTIONS" and self.header(b"access-control-request-method") is not None
+        return Headers(raw=self.headers).get(name.decode())
 
     async def body(self, most: int) -> bytes:
         """Return the whole body.
@@ -70,22 +65,17 @@ class Exchange:
 
         Raises:
             GatewayError: it has more.
-            ClientGoneError: the client has gone before its end.
+            ClientDisconnect: the client has gone before its end.
         """
         length = self.header(b"content-length") or ""
         if length.isdecimal() and int(length) > most:
             raise _too_long(most)
-        pieces, size, goes_on = [], 0, True
-        while goes_on:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGoneError
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > most:
+        body = bytearray()
+        async for piece in Request(self.scope, self._receive).stream():
+            body += piece
+            if len(body) > most:
                 raise _too_long(most)
-            goes_on = message.get("more_body", False)
-        return b"".join(pieces)
+        return bytes(body)
 
     async def disconnected(self) -> None:
         """Wait until the client has gone, or has its answer."""
@@ -94,10 +84,8 @@ class Exchange:
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
         """Send the head of the answer."""
-        extra = {name for name, _ in self.extra_headers}
-        kept = [header for header in headers if header[0] not in extra]
-        self.is_started, self.record.status = True, status
-        await self._send({"type": "http.response.start", "status": status, "headers": [*kept, *self.extra_headers]})
+        self.is_started = True
+        await self._send({"type": "http.response.start", "status": status, "headers": list(headers)})
 
     async def write(self, data: bytes) -> None:
         """Send some of the body."""
@@ -111,11 +99,14 @@ class Exchange:
         self.is_finished = True
         await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
-    async def answer(self, status: int, content: bytes, content_type: bytes = JSON) -> None:
+    async def respond(self, response: Response) -> None:
         """Send a whole answer."""
-        length = str(len(content)).encode()
-        await self.start(status, [(b"content-type", content_type), (b"content-length", length)])
-        await self.finish(content)
+        self.is_started = self.is_finished = True
+        await response(self.scope, self._receive, self._send)
+
+    async def answer(self, status: int, content: bytes, content_type: bytes = JSON) -> None:
+        """Send a whole answer of this type."""
+        await self.respond(Response(content, status, headers={"content-type": content_type.decode()}))
 
     async def answer_json(self, status: int, value: object) -> None:
         """Send a value as JSON."""
@@ -123,6 +114,5 @@ class Exchange:
 
 
 def _too_long(most: int) -> GatewayError:
-    return GatewayError(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {most} bytes: --max-body allows more"
-    )
+    message = f"the body has more than {most} bytes: --max-body allows more"
+    return GatewayError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, reason=message)

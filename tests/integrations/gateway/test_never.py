@@ -628,7 +628,7 @@ class TestClients:
             wait_until(lambda: served.metric("open_requests") == 1)
             client.close()
             wait_until(lambda: served.metric("open_requests") == 0)
-            assert served.metric("requests_total", route="none", status="499") == 1
+            assert served.metric("requests_total", route="chat", status="499") == 1
             assert served.asked == []
 
     @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
