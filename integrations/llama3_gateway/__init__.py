@@ -2,8 +2,8 @@
 
 `llama3-tools serve --upstream http://localhost:11434/v1` runs it; `docs/gateway.md` says what it does. In a program:
 
->>> from llama3_gateway import Gateway, read_settings
->>> application = Gateway(read_settings({"upstream": "http://localhost:11434/v1", "retries": 2}))
+>>> from llama3_gateway import Gateway, GatewaySettings
+>>> application = Gateway(GatewaySettings(upstream="http://localhost:11434/v1", retries=2))
 >>> application.settings.default.chat.max_retries
 2
 
@@ -12,23 +12,34 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from llama3_gateway.errors import missing_extra
-from llama3_gateway.settings import GatewaySettings, ModelSettings, Upstream, load_settings, read_settings
 
 if TYPE_CHECKING:
     from llama3_gateway.application import Gateway
+    from llama3_gateway.settings import GatewaySettings, ModelEntry, ModelSettings, Upstream, read_settings
+    from llama3_gateway.sources import load_settings
 
-__all__ = ["Gateway", "GatewaySettings", "ModelSettings", "Upstream", "load_settings", "read_settings"]
+__all__ = [
+    "Gateway",
+    "GatewaySettings",
+    "ModelEntry",
+    "ModelSettings",
+    "Upstream",
+    "load_settings",
+    "read_settings",
+]
+
+_ELSEWHERE = {"Gateway": "application", "load_settings": "sources"}
 
 
 def __getattr__(name: str) -> object:
-    """Import what needs the extra when it is asked for: the command looks at the settings alone."""
-    if name != "Gateway":
+    """Import what needs the extra when it is asked for."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        from llama3_gateway.application import Gateway  # noqa: PLC0415 - see above
+        return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'settings')}"), name)
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
-    return Gateway

@@ -59,8 +59,8 @@ _MISPLACED = (
 class Gateway(Starlette):
     """An ASGI application that gives tools to the clients of a server that has none.
 
-    >>> from llama3_gateway import GatewaySettings, ModelSettings, Upstream
-    >>> application = Gateway(GatewaySettings(default=ModelSettings(Upstream("http://localhost:11434/v1"))))
+    >>> from llama3_gateway import GatewaySettings
+    >>> application = Gateway(GatewaySettings(upstream="http://localhost:11434/v1"))
 
     Any ASGI server runs it: `uvicorn.run(application, port=8089)`.
     """

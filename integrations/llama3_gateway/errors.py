@@ -3,9 +3,8 @@
 .. code-block:: text
 
     Llama3ToolsError
-    ├── GatewayError                  an answer of the gateway's own: a status, and a message that says what to do
-    │   └── BrokenOffError            the upstream's answer ended in the middle, or cannot be read any further
-    └── SettingsError (ValueError)    the configuration cannot be read
+    └── GatewayError                  an answer of the gateway's own: a status, and a message that says what to do
+        └── BrokenOffError            the upstream's answer ended in the middle, or cannot be read any further
     UpstreamRefusal                   an error of the upstream's: it goes to the client, maybe with advice
 """
 
@@ -19,7 +18,6 @@ from llama3_tools import Llama3ToolsError, MissingExtraError
 __all__ = [
     "BrokenOffError",
     "GatewayError",
-    "SettingsError",
     "UpstreamRefusal",
     "missing_extra",
     "shortened",
@@ -96,10 +94,6 @@ class BrokenOffError(GatewayError):
         super().__init__(HTTPStatus.BAD_GATEWAY, message, code=code, reason=reason)
         self.body = body
         """The upstream's own error, as JSON; `None` if it has sent none."""
-
-
-class SettingsError(Llama3ToolsError, ValueError):
-    """A configuration that cannot be read."""
 
 
 @dataclass(eq=False)

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 from llama3_gateway.errors import GatewayError, missing_extra
-from llama3_gateway.logs import LOGGER, JsonLines
-from llama3_gateway.settings import GatewaySettings, Upstream
 
 try:
     import anyio
     import uvicorn
 
     from llama3_gateway.application import Gateway
+    from llama3_gateway.logs import LOGGER, JsonLines
+    from llama3_gateway.settings import GatewaySettings, Upstream
     from llama3_gateway.upstream import UPSTREAM_TIMEOUT, UpstreamClient
 except ModuleNotFoundError as error:
     raise missing_extra(error) from error

@@ -1,61 +1,118 @@
-"""The configuration: what a request of a model becomes, and how the gateway serves."""
+"""The settings: what a request of a model becomes, and how the gateway serves."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from ipaddress import ip_address
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from llama3_gateway.errors import SettingsError
-from llama3_tools.chat import ChatOptions, ToolsPlace, chat_options
-from llama3_tools.errors import require_options
+from pydantic import (
+    AfterValidator,
+    AnyHttpUrl,
+    AnyUrl,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic.dataclasses import dataclass as checked_dataclass
+from pydantic_settings import CliSuppress, NoDecode
+
+from llama3_tools import FormatName, OnUnknownTool, PromptFormat
+from llama3_tools.chat import ChatOptions, Constrain, RepeatedCalls, ToolRole, ToolsPlace, chat_options
 
 __all__ = [
-    "OF_MODEL",
-    "OF_SERVER",
+    "CHAT_NAMES",
     "GatewaySettings",
+    "ModelEntry",
+    "ModelOptions",
     "ModelSettings",
     "Upstream",
-    "load_settings",
     "read_settings",
+    "with_native",
 ]
 
-_CHAT_OPTIONS = {
-    "repair": "repair",
-    "coerce": "coerce_arguments",
-    "split_reasoning": "split_reasoning",
-    "starts_reasoning": "starts_reasoning",
-    "formats": "formats",
-    "unknown_tool": "on_unknown_tool",
-    "prompt_format": "prompt_format",
-    "tools_in": "tools_in",
-    "tool_role": "tool_role",
-    "repeated_calls": "repeated_calls",
-    "retries": "max_retries",
-    "constrain": "constrain",
-}
-"""The settings that are options of the chat layer, and their names there."""
-OF_MODEL = ("upstream", "upstream_api_key", "native", *_CHAT_OPTIONS)
-"""The settings that models may have of their own."""
-_USUAL_PLACE = ChatOptions().tools_in
+CHAT_NAMES = {"coerce": "coerce_arguments", "unknown_tool": "on_unknown_tool", "retries": "max_retries"}
+"""The settings that have another name as options of the chat layer, and that name."""
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 _ENDPOINT = re.compile(r"/(?:chat/completions|completions|responses|embeddings|api/(?:chat|generate|tags))\Z")
 """How a URL ends that is the address of one request."""
-_ORIGIN = re.compile(
-    r"(?P<origin>(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?)"
-    r"(?P<path>/[^,\s]*)?\Z"
-)
-_USUAL_PORTS = {"http": 80, "https": 443}
-"""Browsers leave them out of an origin."""
 
 
-@dataclass(frozen=True)
+def with_native(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with `native`, if `tools_in` is set alone: the two are one setting.
+
+    >>> with_native({"tools_in": "request"}), with_native({"tools_in": "system", "native": True})
+    ({'native': True, 'tools_in': 'request'}, {'native': True, 'tools_in': 'system'})
+    """
+    return {**({"native": values["tools_in"] == "request"} if "tools_in" in values else {}), **values}
+
+
+def _words(given: object) -> object:
+    return re.findall(r"[^,\s]+", given) if isinstance(given, str) else given
+
+
+def _printable(key: str) -> str:
+    if not key.isprintable():
+        raise ValueError("a key has no line break, and no other character that is not shown")
+    return key
+
+
+def _base_url(given: str) -> str:
+    """Return a URL as clients take it as `base_url`."""
+    try:
+        parsed = AnyHttpUrl(given)
+    except ValidationError:
+        parsed = None
+    if parsed is None or parsed.query or parsed.fragment:
+        raise ValueError("write a URL such as http://localhost:11434/v1")
+    url = given.rstrip("/")
+    if found := _ENDPOINT.search(url):
+        base = url[: found.start()]
+        meant = _shown(base if urlsplit(base).path else f"{base}/v1")
+        raise ValueError(f"{_shown(url)} is the address of one request: write {meant}")
+    return url if urlsplit(url).path else f"{url}/v1"
+
+
+def _origin(given: str) -> str:
+    """Return an origin as browsers write it: without a slash at its end, and without a usual port."""
+    if given == "*":
+        return given
+    try:
+        url = AnyUrl(given)
+    except ValidationError:
+        url = None
+    if url is None or not url.host or "*" in url.host or url.username is not None:
+        raise ValueError(f"an origin is * or scheme://host[:port], not {given!r}")
+    if url.path not in {None, "/"} or url.query or url.fragment:
+        raise ValueError(f"an origin has no path, as {given!r} has")
+    return str(url).rstrip("/")
+
+
+def _shown(url: str) -> str:
+    """Return a URL without a user and a password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+Url: TypeAlias = Annotated[str, AfterValidator(_base_url)]
+Key: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_printable)]
+Origin: TypeAlias = Annotated[str, AfterValidator(_origin)]
+_CONFIG = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True)
+
+
+@checked_dataclass(frozen=True, config=ConfigDict(hide_input_in_errors=True))
 class Upstream:
     """A server with models.
 
@@ -64,31 +121,14 @@ class Upstream:
     ('http://localhost:11434/v1/models', 'http://localhost:11434/api/tags')
 
     Raises:
-        SettingsError: `url` is not an http or https URL, or is that of one request; or the key is empty or cannot be
+        ValidationError: `url` is not an http or https URL, or is that of one request; or the key is empty or cannot be
             sent.
     """
 
-    url: str
+    url: Url
     """Where its OpenAI-compatible endpoints are, as clients take it as `base_url`. Without a path, it is `/v1`."""
-    api_key: str | None = field(default=None, repr=False)
+    api_key: Key | None = field(default=None, repr=False)
     """The key that is sent to it, in place of the client's."""
-
-    def __post_init__(self) -> None:
-        """Check the URL."""
-        try:
-            parts = urlsplit(self.url)
-            is_url = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-        except ValueError:  # of a bracket that is not closed, or a port that is not a number
-            is_url = False
-        if not is_url or parts.query or parts.fragment:
-            raise SettingsError(f"upstream is a URL such as http://localhost:11434/v1, not {self.url!r}")
-        url = self.url.rstrip("/")
-        if found := _ENDPOINT.search(url):
-            base = url[: found.start()]
-            meant = _shown(base if urlsplit(base).path else f"{base}/v1")
-            raise SettingsError(f"upstream {_shown(url)} is the address of one request: write {meant}")
-        object.__setattr__(self, "url", url if urlsplit(url).path else f"{url}/v1")
-        object.__setattr__(self, "api_key", _key(self.api_key, "upstream_api_key"))
 
     @property
     def shown(self) -> str:
@@ -120,55 +160,107 @@ class ModelSettings:
     """How the conversation is held. With `tools_in="request"`, the upstream shows the tools to the model itself."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class GatewaySettings:
+class ModelOptions(BaseModel):
+    """The settings that models may have of their own."""
+
+    model_config = _CONFIG
+
+    upstream: Url | None = None
+    """The model's server, such as http://localhost:11434/v1."""
+    upstream_api_key: Key | None = Field(None, repr=False)
+    """Send this key to the server, in place of the client's."""
+    native: bool = False
+    """Send tools to the server, too, and only turn calls in the text into tool_calls."""
+    prompt_format: PromptFormat = "json"
+    """How the model is asked to call."""
+    tools_in: ToolsPlace = "user"
+    """The message that holds the tools; request: the same as native."""
+    tool_role: ToolRole = "user"
+    """The role of tool results."""
+    retries: NonNegativeInt = 1
+    """How often the model is asked to write a malformed call again."""
+    constrain: Constrain = "auto"
+    """How the server is held to a call that tool_choice requires."""
+    unknown_tool: OnUnknownTool = "call"
+    """Whether a call of an undeclared tool is a call or stays in the text."""
+    repeated_calls: RepeatedCalls = "report"
+    """What becomes of a call that repeats the one before it: report drops it."""
+    formats: Annotated[tuple[FormatName, ...], NoDecode, BeforeValidator(_words)] = ()
+    """Read only these forms of calls."""
+    repair: bool = False
+    """Repair malformed calls of the request's tools."""
+    coerce: bool = True
+    """Make arguments fit their schema."""
+    split_reasoning: bool = False
+    """Put <think>…</think> into reasoning_content."""
+    starts_reasoning: bool = False
+    """Answers begin inside <think>, because the prompt opened it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_native(cls, values: object) -> object:
+        return with_native(values) if isinstance(values, Mapping) else values
+
+
+class ModelEntry(ModelOptions):
+    """Settings for the models whose names match."""
+
+    match: str = Field(min_length=1)
+    """A pattern such as `qwen*`."""
+
+
+class GatewaySettings(ModelOptions):
     """How the gateway serves.
 
-    >>> settings = GatewaySettings(default=ModelSettings(Upstream("http://localhost:11434/v1")))
+    >>> qwen = {"match": "qwen*", "upstream": "http://localhost:8080/v1", "prompt_format": "function"}
+    >>> settings = GatewaySettings(upstream="http://localhost:11434/v1", retries=2, models=[qwen])
     >>> settings.of_model("llama3.1").upstream.url
     'http://localhost:11434/v1'
+    >>> settings.of_model("qwen3").chat.prompt_format, settings.of_model("qwen3").chat.max_retries
+    ('function', 2)
+
+    Raises:
+        ValidationError: there is no such setting, `upstream` is missing, or a setting cannot have a value.
     """
 
-    default: ModelSettings
-    """For models that no pattern is for."""
-    models: tuple[tuple[str, ModelSettings], ...] = ()
-    """Patterns such as `qwen*`, and the settings of the models whose names they match. The first one counts."""
-    host: str = "127.0.0.1"
-    """The address to listen on. By default, only this machine reaches it."""
-    port: int = 8089
-    """The port; 0 for any that is free."""
-    api_key: str | None = field(default=None, repr=False)
-    """The key that clients have to send; `None` for none."""
-    cors: tuple[str, ...] = ()
-    """The origins whose web pages may use it, such as `http://localhost:3000`; `*` for all."""
-    max_body: int = 32 * 1024 * 1024
+    upstream: Url
+    """The model's server, such as http://localhost:11434/v1."""
+    models: CliSuppress[tuple[ModelEntry, ...]] = ()
+    """Settings of single models. The first entry that matches counts; what it does not set, the others do. But a key
+    goes to no other server than the `upstream` beside it."""
+    host: str = Field("127.0.0.1", min_length=1)
+    """The address to listen on; by default, only this machine reaches it."""
+    port: int = Field(8089, ge=0, lt=2**16)
+    """The port to listen on; 0 for any that is free."""
+    api_key: Key | None = Field(None, repr=False)
+    """Ask clients for this key."""
+    cors: Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_words)] = ()
+    """Let web pages of these origins use the gateway, such as http://localhost:3000; * for all."""
+    max_body: PositiveInt = 32 * 1024 * 1024
     """The most bytes of a request."""
-    max_answer: int = 64 * 1024 * 1024
-    """The most bytes of an upstream's answer that is read. Answers that pass through are not limited."""
-    timeout: float = 600.0
-    """Seconds for which an upstream may be silent."""
-    keepalive: float = 15.0
+    max_answer: PositiveInt = 64 * 1024 * 1024
+    """The most bytes of a server's answer that is read. Answers that pass through are not limited."""
+    timeout: PositiveFloat = 600.0
+    """Seconds for which a server may be silent."""
+    keepalive: PositiveFloat = 15.0
     """Seconds after which a stream in which nothing can be sent yet sends a comment."""
     log_content: bool = False
-    """Whether the log has what was asked and answered."""
+    """Log questions and answers."""
 
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        for name in ("max_body", "max_answer", "timeout", "keepalive"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-                raise SettingsError(f"{name} is a number above 0, not {value!r}")
-        if type(self.port) is not int or not 0 <= self.port < 2**16:
-            raise SettingsError(f"port is a number from 0 to 65535, not {self.port!r}")
-        if not isinstance(self.log_content, bool):
-            raise SettingsError(f"log_content is true or false, not {self.log_content!r}")
-        object.__setattr__(self, "api_key", _key(self.api_key, "api_key"))
-        object.__setattr__(self, "cors", tuple(map(_origin, self.cors)))
+    @cached_property
+    def default(self) -> ModelSettings:
+        """The settings of models that no pattern is for."""
+        return _model_settings(self._of_default)
+
+    @cached_property
+    def of_patterns(self) -> tuple[tuple[str, ModelSettings], ...]:
+        """The patterns, and the settings of the models whose names they match."""
+        return tuple((entry.match, self._of_entry(entry)) for entry in self.models)
 
     def of_model(self, name: object) -> ModelSettings:
         """Return the settings of a model: those of the first pattern that its name matches, or the default's."""
         if isinstance(name, str):
-            for pattern, settings in self.models:
+            for pattern, settings in self.of_patterns:
                 if fnmatchcase(name, pattern):
                     return settings
         return self.default
@@ -186,7 +278,7 @@ class GatewaySettings:
     def is_own_address(self, upstream: Upstream, port: int) -> bool:
         """Return whether an upstream is the gateway itself, as far as its URL tells.
 
-        >>> settings = GatewaySettings(default=ModelSettings(Upstream("http://localhost:8089/v1")))
+        >>> settings = GatewaySettings(upstream="http://localhost:8089/v1")
         >>> settings.is_own_address(settings.default.upstream, 8089)
         True
 
@@ -209,7 +301,7 @@ class GatewaySettings:
         origin, and CORS does not stop it. So if only this machine is served, only loopback names and the hosts in
         `cors` are accepted.
 
-        >>> settings = GatewaySettings(default=ModelSettings(Upstream("http://localhost:11434/v1")))
+        >>> settings = GatewaySettings(upstream="http://localhost:11434/v1")
         >>> settings.is_own_host("localhost:8089"), settings.is_own_host("example.com")
         (True, False)
         """
@@ -224,7 +316,7 @@ class GatewaySettings:
     @property
     def upstreams(self) -> list[Upstream]:
         """The servers, each once, the default's first."""
-        return list(dict.fromkeys([self.default.upstream, *(settings.upstream for _, settings in self.models)]))
+        return list(dict.fromkeys([self.default.upstream, *(settings.upstream for _, settings in self.of_patterns)]))
 
     @property
     def with_clients_key(self) -> frozenset[Upstream]:
@@ -233,8 +325,8 @@ class GatewaySettings:
         If no key is set, these are all. If a server has a key of its own, the client's is for the default's server
         alone; if the gateway has one, it is for the gateway.
 
-        >>> local, other = Upstream("http://localhost:11434"), Upstream("http://localhost:8080", "sesame")
-        >>> settings = GatewaySettings(default=ModelSettings(local), models=(("qwen*", ModelSettings(other)),))
+        >>> other = {"match": "qwen*", "upstream": "http://localhost:8080", "upstream_api_key": "sesame"}
+        >>> settings = GatewaySettings(upstream="http://localhost:11434", models=[other])
         >>> [upstream.url for upstream in settings.with_clients_key]
         ['http://localhost:11434/v1']
         """
@@ -245,145 +337,43 @@ class GatewaySettings:
             upstreams = [upstream for upstream in upstreams[:1] if not upstream.api_key]
         return frozenset(upstreams)
 
+    @cached_property
+    def _of_default(self) -> dict[str, Any]:
+        return self.model_dump(include={*ModelOptions.model_fields}, exclude_unset=True)
 
-OF_SERVER = tuple(one.name for one in fields(GatewaySettings) if one.name not in {"default", "models"})
-"""The settings that hold for all requests."""
-_ALL = (*OF_MODEL, *OF_SERVER, "models")
+    def _of_entry(self, entry: ModelEntry) -> ModelSettings:
+        own = entry.model_dump(exclude={"match"}, exclude_unset=True)
+        merged = {**self._of_default, **own}
+        if merged["upstream"] != self.upstream and "upstream_api_key" not in own:
+            merged.pop("upstream_api_key", None)
+        return _model_settings(merged)
 
 
 def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
     """Read settings, as a TOML file has them.
 
-    >>> models = [{"match": "qwen*", "upstream": "http://localhost:8080/v1", "prompt_format": "function"}]
-    >>> settings = read_settings({"upstream": "http://localhost:11434/v1", "retries": 2, "models": models})
-    >>> settings.of_model("qwen3").chat.prompt_format, settings.of_model("qwen3").chat.max_retries
-    ('function', 2)
+    >>> read_settings({"upstream": "http://localhost:11434/v1", "retries": 2}).default.chat.max_retries
+    2
 
     Args:
-        values: the settings by name. `models` is a list of more of them, each with a pattern, `match`; what such an
-            entry does not say, the others do. But a key goes to no other server than the `upstream` beside it.
+        values: the settings by name, as `GatewaySettings` lists them. `models` is a list of tables.
 
     Raises:
-        SettingsError: there is no such setting, `upstream` is missing, or a setting cannot have a value.
+        ValidationError: there is no such setting, `upstream` is missing, or a setting cannot have a value.
     """
-    _require_known(values, "the configuration", _ALL)
-    common = {name: value for name, value in values.items() if name in OF_MODEL}
-    default = _model_settings(common, None, "the configuration")
-    entries = values.get("models", [])
-    if not isinstance(entries, Sequence) or isinstance(entries, str):
-        raise SettingsError("models is a list of tables: write [[models]] before each")
-    place = common.get("tools_in", _USUAL_PLACE)
-    usual = _USUAL_PLACE if place == "request" else place
-    models = tuple(_entry(entry, default, f"models[{place}]", usual) for place, entry in enumerate(entries))
-    of_server = {name: value for name, value in values.items() if name in OF_SERVER}
-    if "host" in of_server:
-        _require_str(of_server["host"], "host")
-    cors = of_server.get("cors", ())
-    if not isinstance(cors, (list, tuple)) or not all(isinstance(origin, str) for origin in cors):
-        raise SettingsError(f'cors is a list of origins such as ["http://localhost:3000"], not {cors!r}')
-    return GatewaySettings(default=default, models=models, **{**of_server, "cors": tuple(cors)})
+    return GatewaySettings.model_validate(values)
 
 
-def load_settings(path: Path) -> dict[str, Any]:
-    """Return what a TOML file says, for `read_settings`.
-
-    Raises:
-        SettingsError: it cannot be read, or has a setting that there is not.
-    """
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - few start with a file
-    else:
-        import tomli as tomllib  # noqa: PLC0415 - the same
-    try:
-        values = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise SettingsError(f"{path}: {error}") from None
-    _require_known(values, str(path), _ALL)
-    return values
-
-
-def _entry(entry: object, default: ModelSettings, where: str, place: ToolsPlace) -> tuple[str, ModelSettings]:
-    if not isinstance(entry, Mapping):
-        raise SettingsError(f"{where} is a table: write [[models]] before it")
-    _require_known(entry, where, ("match", *OF_MODEL))
-    pattern = entry.get("match")
-    if not isinstance(pattern, str) or not pattern:
-        raise SettingsError(f'{where} has no match: say for which models it is, such as match = "qwen*"')
-    return pattern, _model_settings({key: entry[key] for key in entry if key != "match"}, default, where, place)
-
-
-def _model_settings(
-    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: ToolsPlace = _USUAL_PLACE
-) -> ModelSettings:
-    """Return what a model's settings, and the default's, come to. `place` takes the tools if `native` is taken back."""
-    url, key = values.get("upstream"), values.get("upstream_api_key")
-    if url is None and default is None:
-        raise SettingsError("upstream is missing: say where the model is, such as http://localhost:11434/v1")
-    for name in ("upstream", "upstream_api_key"):
-        if values.get(name) is not None:
-            _require_str(values[name], f"{name} of {where}")
-    if url is None:
-        assert default is not None  # noqa: S101 - it has just been seen
-        upstream = default.upstream if key is None else replace(default.upstream, api_key=key)
-    else:
-        upstream = Upstream(url, key)
-        if default and key is None and upstream.url == default.upstream.url:
-            upstream = default.upstream  # with its key, which goes to no other server
-    return ModelSettings(upstream, chat=_chat_settings(values, default, where, place))
-
-
-def _chat_settings(
-    values: Mapping[str, Any], default: ModelSettings | None, where: str, place: ToolsPlace
-) -> ChatOptions:
-    changes = {_CHAT_OPTIONS[name]: value for name, value in values.items() if name in _CHAT_OPTIONS}
-    native = values.get("native")
-    if native is not None and not isinstance(native, bool):
-        raise SettingsError(f"native of {where} is true or false, not {native!r}")
-    if native is False and values.get("tools_in") == "request":
-        raise SettingsError(f'native of {where} is false, and tools_in = "request" is the same as true: leave one out')
-    if native:
+def _model_settings(values: Mapping[str, Any]) -> ModelSettings:
+    """Return what the settings that are set come to, of which `native` wins over `tools_in`."""
+    changes = {CHAT_NAMES.get(name, name): value for name, value in values.items()}
+    upstream = Upstream(changes.pop("upstream"), changes.pop("upstream_api_key", None))
+    if changes.pop("native", False):
         changes["tools_in"] = "request"
-    elif native is False and default and default.chat.tools_in == "request":
-        changes.setdefault("tools_in", place)
-    try:
-        return chat_options("the gateway", default.chat if default else None, changes)
-    except (TypeError, ValueError) as error:
-        option, _, rest = str(error).partition(" ")
-        setting = next((name for name, known in _CHAT_OPTIONS.items() if known == option), option)
-        raise SettingsError(f"{where}: {setting} {rest}") from None
-
-
-def _require_known(values: Mapping[str, Any], where: str, known: Sequence[str]) -> None:
-    try:
-        require_options(where, values, known)
-    except TypeError as error:
-        raise SettingsError(str(error)) from None
-
-
-def _shown(url: str) -> str:
-    """Return a URL without a user and a password."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-
-def _origin(given: str) -> str:
-    """Return an origin as browsers write it: without a slash at its end, and without a usual port.
-
-    Raises:
-        SettingsError: it is not an origin, so that it would allow nothing.
-    """
-    if given == "*":
-        return given
-    found = _ORIGIN.match(given.lower())
-    if found is None:
-        letters = "" if given.isascii() else "; browsers write a host in other letters as xn--…"
-        raise SettingsError(f"an origin in cors is * or scheme://host[:port], not {given!r}{letters}")
-    origin, scheme, port, path = found.group("origin", "scheme", "port", "path")
-    if path and path != "/":
-        raise SettingsError(f"an origin in cors has no path: write {origin}, not {given!r}")
-    return origin.removesuffix(f":{port}") if port == str(_USUAL_PORTS.get(scheme)) else origin
+    elif changes.get("tools_in") == "request":
+        del changes["tools_in"]
+    changes["formats"] = changes.get("formats") or None
+    return ModelSettings(upstream, chat=chat_options("the gateway", None, changes))
 
 
 def _is_loopback(host: str) -> bool:
@@ -391,25 +381,3 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
-
-
-def _key(given: str | None, name: str) -> str | None:
-    """Return a key as it is sent: without white space around it.
-
-    Raises:
-        SettingsError: it is empty, or cannot be sent.
-    """
-    if given is None:
-        return None
-    _require_str(given, name)
-    key = given.strip()
-    if not key:
-        raise SettingsError(f"{name} is white space alone: write a key, or leave it out")
-    if not key.isprintable():
-        raise SettingsError(f"{name} has a line break or another character that no key has")
-    return key
-
-
-def _require_str(value: object, what: str) -> None:
-    if not isinstance(value, str) or not value:
-        raise SettingsError(f"{what} is a text, not {value!r}")

@@ -135,6 +135,7 @@ EXPORTS = {
     "llama3_gateway": {
         "Gateway",
         "GatewaySettings",
+        "ModelEntry",
         "ModelSettings",
         "Upstream",
         "load_settings",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from llama3_acceptance.suites.keys import KEYS
+from llama3_gateway.settings import CHAT_NAMES, ModelOptions
 from llama3_tools import ReadOptions
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +26,7 @@ def passed(path: str, name: str) -> set[str]:
 
 
 def of_gateway() -> set[str]:
-    source = (ROOT / "integrations" / "llama3_gateway" / "settings.py").read_text("utf-8")
-    (settings,) = re.findall(r"^_CHAT_OPTIONS = (\{.*?^\})", source, re.MULTILINE | re.DOTALL)
-    return {*ast.literal_eval(settings).values()} & {*OPTIONS}
+    return {CHAT_NAMES.get(name, name) for name in ModelOptions.model_fields} & {*OPTIONS}
 
 
 def of_concepts() -> set[str]:

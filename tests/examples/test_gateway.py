@@ -11,10 +11,10 @@ import pytest
 from integrations.gateway.harness import says, serving
 from integrations.gateway.test_clients import LAST, model_without_tools, without_such_a_tool
 from llama3_gateway import load_settings, read_settings
-from llama3_gateway.command import serve
+from llama3_gateway.sources import Options
 
 FOLDER = Path(__file__).parents[2] / "examples" / "gateway"
-VARIABLES = {str(parameter.envvar) for parameter in serve.params}
+VARIABLES = {f"LLAMA3_TOOLS_{name.upper()}" for name in Options.model_fields}
 
 
 @pytest.fixture

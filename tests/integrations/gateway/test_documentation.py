@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from click import Option
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 import llama3_gateway
 from integrations.gateway.harness import Answer, serving
 from llama3_gateway import load_settings, read_settings
-from llama3_gateway.command import serve
 from llama3_gateway.responses_input import from_responses
+from llama3_gateway.sources import Options
 
 PAGE = (Path(__file__).parents[3] / "docs" / "gateway-reference.md").read_text("utf-8")
 SOURCES = "".join(file.read_text("utf-8") for file in Path(llama3_gateway.__file__).parent.glob("*.py"))
@@ -45,14 +44,7 @@ def test_it_names_each_field_of_a_response_that_is_not_sent():
 
 def test_it_lists_every_option():
     listed = {row[0].strip("`") for row in rows("Options")}
-    options = {
-        name
-        for parameter in serve.params
-        if isinstance(parameter, Option)
-        for name in parameter.opts
-        if name.startswith("--") and name != "--help"
-    }
-    assert listed == options
+    assert listed == {f"--{name.replace('_', '-')}" for name in Options.model_fields if name != "models"}
 
 
 def test_defaults_are_those_of_the_settings():
