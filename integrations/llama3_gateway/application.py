@@ -82,9 +82,9 @@ class Gateway(Starlette):
         )
         super().__init__(
             routes=[
-                Route("/", _hello, name="root"),
-                Route("/healthz", _health, name="healthz"),
-                Route("/metrics", self.count, name="metrics"),
+                Route("/", root),
+                Route("/healthz", healthz),
+                Route("/metrics", metrics),
                 self._route("/v1/chat/completions", self.chat, "chat", "POST"),
                 self._route("/v1/responses", self.responses, "responses", "POST"),
                 self._route("/api/chat", self.ollama_chat, "ollama_chat", "POST"),
@@ -165,12 +165,8 @@ class Gateway(Starlette):
         else:
             await send_models(exchange, self.client, upstreams)
 
-    async def count(self, _request: Request) -> Response:
-        """Answer what was counted, for Prometheus."""
-        return Response(generate_latest(self.metrics.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
-
     def _route(self, path: str, answer: Answer, name: str, *methods: str) -> Route:
-        return Route(path, Endpoint(self.settings, answer), methods=methods or None, name=name)
+        return Route(path, Endpoint(name, self.settings, answer), methods=methods or None)
 
     def _begin(
         self, exchange: Exchange, data: bytes, *, streams_by_default: bool = False
@@ -203,12 +199,19 @@ async def _closing(gateway: Gateway) -> AsyncIterator[None]:
     await gateway.aclose()
 
 
-async def _hello(_request: Request) -> Response:
+async def root(_request: Request) -> Response:
+    """Answer what this is, for people with a browser."""
     return PlainTextResponse("llama3-tools gateway: point your client's base_url at /v1\n")
 
 
-async def _health(_request: Request) -> Response:
+async def healthz(_request: Request) -> Response:
+    """Answer that the gateway runs."""
     return JSONResponse({"status": "ok"})
+
+
+async def metrics(request: Request) -> Response:
+    """Answer what was counted, for Prometheus."""
+    return Response(generate_latest(request.app.metrics.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 async def _stateful(exchange: Exchange, _data: bytes) -> None:

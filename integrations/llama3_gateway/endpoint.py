@@ -31,8 +31,9 @@ _FAULT = "a fault of the gateway: its log says where"
 class Endpoint:
     """The application behind a route: it answers while the client is there, and explains what cannot be answered."""
 
-    def __init__(self, settings: GatewaySettings, answer: Answer) -> None:
-        """Take the limits of a request, and what answers it."""
+    def __init__(self, name: str, settings: GatewaySettings, answer: Answer) -> None:
+        """Take the route's name, the limits of a request, and what answers it."""
+        self.__name__ = name
         self._settings = settings
         self._answer = answer
 
@@ -94,14 +95,14 @@ class Recording:
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                record.status = message["status"]
+                record.status = int(message["status"])
             await send(message)
 
         self._metrics.open_requests.inc()
         try:
             await self._app(scope, receive, noting)
         finally:
-            record.route = getattr(scope.get("route"), "name", record.route)
+            record.route = getattr(scope.get("endpoint"), "__name__", record.route)
             record.status = record.status or _CLIENT_CLOSED_REQUEST
             self._metrics.add(record)
             self._metrics.open_requests.dec()

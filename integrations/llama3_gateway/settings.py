@@ -185,7 +185,7 @@ class ModelOptions(BaseModel):
     """Whether a call of an undeclared tool is a call or stays in the text."""
     repeated_calls: RepeatedCalls = "report"
     """What becomes of a call that repeats the one before it: report drops it."""
-    formats: Annotated[tuple[FormatName, ...], NoDecode, BeforeValidator(_words)] = ()
+    formats: Annotated[list[FormatName], NoDecode, BeforeValidator(_words)] = []
     """Read only these forms of calls."""
     repair: bool = False
     """Repair malformed calls of the request's tools."""
@@ -234,7 +234,7 @@ class GatewaySettings(ModelOptions):
     """The port to listen on; 0 for any that is free."""
     api_key: Key | None = Field(None, repr=False)
     """Ask clients for this key."""
-    cors: Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_words)] = ()
+    cors: Annotated[list[Origin], NoDecode, BeforeValidator(_words)] = []
     """Let web pages of these origins use the gateway, such as http://localhost:3000; * for all."""
     max_body: PositiveInt = 32 * 1024 * 1024
     """The most bytes of a request."""

@@ -46,7 +46,7 @@ class Options(BaseSettings, GatewaySettings):
         env_prefix="LLAMA3_TOOLS_",
     )
 
-    upstream: Annotated[tuple[str, ...], NoDecode] = ()  # type: ignore[assignment]  # here, it may be repeated
+    upstream: Annotated[list[str], NoDecode] = []  # type: ignore[assignment]  # here, it may be repeated
     """[PATTERN=]URL: the model's server. With a pattern: for the models whose names match."""
     config: Path | None = None
     """A TOML file with these options, and with options for single models."""

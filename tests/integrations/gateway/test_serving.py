@@ -47,6 +47,7 @@ from llama3_gateway.exchange import Message
 from llama3_gateway.logs import LOGGER, JsonLines
 from llama3_gateway.server import greeting, warning_of
 from llama3_gateway.settings import Upstream
+from llama3_gateway.sources import given_settings
 
 PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/api/chat", "/metrics"]
 
@@ -164,7 +165,7 @@ class TestWebPages:
             response = served.post("/v1/embeddings", {}, headers={"origin": self.PAGE})
             assert "origin" not in served.asked[0].headers
         assert response.headers.get_list("access-control-allow-origin") == [named]
-        assert response.headers["vary"] == "Origin"
+        assert named == "*" or response.headers["vary"] == "Origin"
 
     def test_a_browser_may_ask_first_without_the_key(self):
         headers = {
@@ -555,16 +556,12 @@ def test_a_loop_ends_at_once():
     assert "this gateway asks itself: --upstream says where the model is" in response.text
 
 
-@pytest.mark.parametrize("arguments", [["http://localhost:11434/v1"], ["--oops"], ["--port", "x"], ["--retries", "-1"]])
-def test_what_the_command_line_cannot_have_is_named(arguments: list[str]):
-    result = CliRunner().invoke(serve, arguments)
-    assert result.exit_code == 2
-    assert arguments[0].strip("-") in result.stderr
-
-
-def test_it_helps():
-    result = CliRunner().invoke(serve, ["--help"])
-    assert (result.exit_code, "--upstream" in result.output) == (0, True)
+@pytest.mark.parametrize(("argument", "status"), [("http://localhost:11434/v1", 2), ("--oops", 2), ("--help", 0)])
+def test_what_is_no_option_is_named(argument: str, status: int, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        given_settings([argument])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, argument in out + err) == (status, True)
 
 
 def _answers(address: str) -> bool:

@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_file_has_settings_and_those_of_single_models(file: Path):
     settings = read_settings(load_settings(file))
     qwen, other = settings.of_model("qwen3:8b"), settings.of_model("llama3.1")
-    assert (settings.port, settings.cors) == (9000, ("http://localhost:3000",))
+    assert (settings.port, settings.cors) == (9000, ["http://localhost:3000"])
     assert (qwen.upstream, qwen.chat.prompt_format) == (Upstream("http://localhost:8080/v1", "sesame"), "function")
     assert (qwen.chat.read.repair, other.chat.read.repair) == (False, True)
     assert (qwen.chat.max_retries, other.chat.max_retries) == (2, 2)
@@ -113,7 +113,7 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
             )
         ),
         ({"cors": ["http://a/b"]}, "cors.0", "an origin has no path"),
-        ({"cors": True}, "cors", "tuple"),
+        ({"cors": True}, "cors", "list"),
         ({"port": 70000}, "port", "less than 65536"),
         ({"timeout": 0}, "timeout", "greater than 0"),
         ({"models": "qwen"}, "models", "tuple"),
@@ -170,7 +170,7 @@ class TestTheCommand:
         assert (read.split_reasoning, read.starts_reasoning, read.on_unknown_tool) == (True, True, "text")
         assert (chat.prompt_format, chat.tools_in, chat.tool_role) == ("pythonic", "system", "tool")
         assert (chat.repeated_calls, chat.max_retries, chat.constrain) == ("keep", 0, "grammar")
-        assert (settings.host, settings.port, settings.api_key, settings.cors) == ("0.0.0.0", 0, "a", ("*",))  # noqa: S104 - the same
+        assert (settings.host, settings.port, settings.api_key, settings.cors) == ("0.0.0.0", 0, "a", ["*"])  # noqa: S104 - the same
         assert (settings.max_body, settings.max_answer, settings.timeout, settings.keepalive) == (1, 2, 3, 4)
         assert (settings.default.upstream, settings.log_content) == (Upstream(URL, "b"), True)
         assert given_settings(["--upstream", URL, "--native"]).default.chat.tools_in == "request"
@@ -251,7 +251,7 @@ class TestTheCommand:
         assert (result.exit_code, message in result.stderr) == (2, True)
 
     def test_origins_may_stand_in_one_text_and_end_with_a_slash(self, monkeypatch: pytest.MonkeyPatch):
-        expected = ("http://localhost:3000", "https://a.example")
+        expected = ["http://localhost:3000", "https://a.example"]
         given = "http://localhost:3000/,https://a.example"
         assert given_settings(["--upstream", URL, "--cors", given]).cors == expected
         twice = [part for one in expected for part in ("--cors", one)]
@@ -272,4 +272,4 @@ class TestTheCommand:
     ],
 )
 def test_origins_are_kept_as_browsers_write_them(given: str, origin: str):
-    assert read_settings({"upstream": URL, "cors": [given]}).cors == (origin,)
+    assert read_settings({"upstream": URL, "cors": [given]}).cors == [origin]
