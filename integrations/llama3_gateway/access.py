@@ -6,11 +6,10 @@ import hmac
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from llama3_gateway.endpoint import error_response
 from llama3_gateway.errors import GatewayError
-from llama3_gateway.exchange import Receive, Scope, Send
 from llama3_gateway.settings import GatewaySettings
 
 __all__ = ["Access"]

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import anyio
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from llama3_gateway.errors import GatewayError, UpstreamRefusal
-from llama3_gateway.exchange import Exchange, Message, Receive, Scope, Send
+from llama3_gateway.exchange import Exchange
 from llama3_gateway.framing import written
 from llama3_gateway.logs import log_fault, log_request
 from llama3_gateway.metrics import Metrics, RequestRecord

@@ -8,16 +8,15 @@ from time import perf_counter
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.framing import written
 from llama3_gateway.metrics import RequestRecord
 
-__all__ = ["EVENT_STREAM", "JSON", "NDJSON", "Exchange", "Header", "Message", "Receive", "Scope", "Send"]
+__all__ = ["EVENT_STREAM", "JSON", "NDJSON", "Exchange", "Header"]
 
 Header: TypeAlias = tuple[bytes, bytes]
 
@@ -53,10 +52,6 @@ class Exchange:
         self._receive = receive
         self._send = send
 
-    def header(self, name: bytes) -> str | None:
-        """Return a header of the request; `None` if it has none of this name."""
-        return Headers(raw=self.headers).get(name.decode())
-
     async def body(self, most: int) -> bytes:
         """Return the whole body.
 
@@ -67,11 +62,12 @@ class Exchange:
             GatewayError: it has more.
             ClientDisconnect: the client has gone before its end.
         """
-        length = self.header(b"content-length") or ""
+        request = Request(self.scope, self._receive)
+        length = request.headers.get("content-length", "")
         if length.isdecimal() and int(length) > most:
             raise _too_long(most)
         body = bytearray()
-        async for piece in Request(self.scope, self._receive).stream():
+        async for piece in request.stream():
             body += piece
             if len(body) > most:
                 raise _too_long(most)

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import httpx
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from llama3_gateway import Gateway, read_settings
-from llama3_gateway.exchange import Receive, Scope, Send
 from llama3_gateway.framing import EventReader
 
 WEATHER = {

@@ -19,6 +19,7 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner
+from starlette.types import Message
 
 import llama3_gateway
 from integrations.gateway.harness import (
@@ -43,7 +44,6 @@ from integrations.gateway.harness import (
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.command import serve
 from llama3_gateway.errors import missing_extra
-from llama3_gateway.exchange import Message
 from llama3_gateway.logs import LOGGER, JsonLines
 from llama3_gateway.server import greeting, warning_of
 from llama3_gateway.settings import Upstream
