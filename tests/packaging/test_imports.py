@@ -150,7 +150,7 @@ def test_an_adapter_works_where_the_other_framework_is_missing(adapter: str, oth
         ("import pytest", "pytest_llama3_tools", ["pytest_llama3_tools"]),
     ],
 )
-def test_the_core_the_kit_the_plugin_and_the_gateways_settings_do_without_any_other_package(
+def test_the_core_the_kit_the_plugin_and_the_gateway_are_imported_without_any_other_package(
     already: str, module: str, brought: list[str]
 ) -> None:
     assert sorted(run(installed.BROUGHT.format(already=already, module=module))) == brought
