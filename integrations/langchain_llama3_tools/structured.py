@@ -24,7 +24,7 @@ def with_error(output: dict[str, Any]) -> dict[str, Any]:
         refused = raw.response_metadata.get(REFUSED_TOOL_CALLS, ())
         why = "; ".join(call["detail"] for call in refused) or f"it wrote {str(raw.text)!r:.200}"
         error = OutputParserException(f"The model gave no object: {why}", llm_output=str(raw.text))
-    return {**output, "parsing_error": error}
+    return {**output, "parsed": output.get("parsed"), "parsing_error": error}
 
 
 def parsed_object(output: dict[str, Any]) -> Any:  # noqa: ANN401 (of the schema that was given)

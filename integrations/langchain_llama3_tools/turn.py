@@ -131,11 +131,12 @@ class Turn:
         """Yield the end of a streamed answer; if the model is asked again, its next one follows.
 
         Raises:
-            ValueError: nothing has arrived.
+            ValueError: nothing has arrived, though nothing was asked that a server may refuse.
         """
-        self._note_freed()
         if not answer.has_begun and not self.request.retried:
-            raise ValueError(NO_RESPONSE)
+            self.recover(ValueError(NO_RESPONSE))
+            return
+        self._note_freed()
         yield from to_generations(answer.end())
         self._next = self.request.retry(answer.reply)
         if self._next is None:
