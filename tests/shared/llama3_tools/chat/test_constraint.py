@@ -11,6 +11,7 @@ from llama3_tools.chat import ToolChat, may_refuse_constraint, note_refusal, tak
 
 NOW = {"name": "now"}
 THEN = {"name": "at.then", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+MESSAGE = r'"\"" char{0,200} "\""'
 LOST = {"name": "lost", "parameters": {"type": "object", "properties": {"a": {"$ref": "#/$defs/Gone"}}}}
 
 
@@ -50,8 +51,12 @@ def test_a_schema_holds_a_server_to_what_is_due(tool_choice: str, options: dict[
     ("tool_choice", "prompt_format", "root"),
     [
         ("required", "json", "root ::= call0 | call1"),
-        ("required", "strict", r'root ::= "{\"message\": " string ", \"tool_call\": " ( call0 | call1 ) "}"'),
-        ("auto", "strict", r'root ::= "{\"message\": " string ", \"tool_call\": " ( call0 | call1 | "null" ) "}"'),
+        ("required", "strict", rf'root ::= "{{\"message\": " {MESSAGE} ", \"tool_call\": " ( call0 | call1 ) "}}"'),
+        (
+            "auto",
+            "strict",
+            rf'root ::= "{{\"message\": " {MESSAGE} ", \"tool_call\": " ( call0 | call1 | "null" ) "}}"',
+        ),
     ],
 )
 def test_so_does_a_grammar(tool_choice: str, prompt_format: str, root: str):
