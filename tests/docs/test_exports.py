@@ -90,6 +90,7 @@ EXPORTS = {
         "kept_chat",
         "put_tools",
         "read_options",
+        "add_advice",
         "with_advice",
         "what_to_do",
     },

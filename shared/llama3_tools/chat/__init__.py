@@ -11,6 +11,7 @@
 from llama3_tools.chat.endpoint_errors import (
     NOT_A_COMPLETION,
     EndpointFault,
+    add_advice,
     endpoint_fault,
     what_to_do,
     with_advice,
@@ -50,6 +51,7 @@ __all__ = [
     "ToolChat",
     "ToolRole",
     "ToolsPlace",
+    "add_advice",
     "chat_options",
     "endpoint_fault",
     "finish_reason_in",

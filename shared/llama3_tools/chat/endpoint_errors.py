@@ -11,7 +11,15 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from http import HTTPStatus
 
-__all__ = ["NOT_A_COMPLETION", "NO_SUCH_MODEL", "EndpointFault", "endpoint_fault", "what_to_do", "with_advice"]
+__all__ = [
+    "NOT_A_COMPLETION",
+    "NO_SUCH_MODEL",
+    "EndpointFault",
+    "add_advice",
+    "endpoint_fault",
+    "what_to_do",
+    "with_advice",
+]
 
 NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
 
@@ -129,6 +137,21 @@ _TO_DO = {
     EndpointFault.PROXY: "a proxy answered instead of the server: is the server behind it running?",
     EndpointFault.NOT_A_COMPLETION: NOT_A_COMPLETION,
 }
+
+
+def add_advice(error: BaseException, to_do: str) -> None:
+    """Add to a client's error what to do about it, as a note: the traceback shows it from Python 3.11 on.
+
+    The error stays the one that the client raised, so what catches, retries or falls back by its type goes on to do so.
+
+    >>> error = ConnectionRefusedError("Connection error.")
+    >>> add_advice(error, "start the server")
+    >>> error.__notes__
+    ['start the server']
+    """
+    notes: list[str] = getattr(error, "__notes__", [])
+    if to_do not in notes:
+        error.__notes__ = [*notes, to_do]  # type: ignore[attr-defined]  # `add_note` is new in Python 3.11
 
 
 def with_advice(text: str, to_do: str) -> str:
