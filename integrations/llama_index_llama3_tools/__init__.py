@@ -26,7 +26,7 @@ except ImportError as error:
         "llama_index_llama3_tools needs llama-index-core 0.14.12 or newer: pip install 'llama3-tools[llama-index]'"
     ) from error
 
-from llama_index_llama3_tools.errors import LLMRequestError, MalformedToolCallError, StrictResponseError
+from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
 
 __all__ = [
-    "LLMRequestError",
     "Llama3JsonToolOutputParser",
     "Llama3ReActChatFormatter",
     "Llama3ReActOutputParser",

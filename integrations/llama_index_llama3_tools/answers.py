@@ -11,7 +11,6 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 from llama3_tools import OpenAIToolCall
 from llama3_tools.chat import Reply, Report, Request, finish_reason_in
 from llama3_tools.errors import a_type
-from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
@@ -66,7 +65,6 @@ class Answer:
         self._stream = request.stream(follows=after is not None)
         self._request = request
         self._text_before: str = after.text if after else ""
-        self._output_before = after.output if after else ""
         self.text: str = self._text_before
         """The text so far."""
         self.reasoning: str = after.reasoning if after else ""
@@ -87,10 +85,10 @@ class Answer:
         """Raise if there were none. If the model was asked again, its first answer stands.
 
         Raises:
-            LLMRequestError: the stream ended without a response.
+            ValueError: the stream ended without a response.
         """
         if self._last is None and not self._request.retried:
-            raise LLMRequestError(NO_RESPONSE)
+            raise ValueError(NO_RESPONSE)
 
     @property
     def has_server_calls(self) -> bool:
@@ -99,13 +97,9 @@ class Answer:
 
     @property
     def output(self) -> str:
-        """What the model has written so far; once it is over, with the calls of the server that became text.
-
-        In a stream in which the model was asked again, this begins with what it had written before, a blank line apart.
-        """
-        refused = self.reply.report.refused if self._stream.is_over else ()
-        own = " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
-        return "\n\n".join(filter(None, [self._output_before, own]))
+        """What the model has written, once it is over, with the calls of the server that became text."""
+        refused = self.reply.report.refused
+        return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
 
     @property
     def reply(self) -> Reply:

@@ -34,8 +34,7 @@ from llama3_tools import Limits
 from llama3_tools.chat import ChatOption, ChatOptions, Request, ToolChat, chat_options, kept_chat
 from llama3_tools.errors import a_type
 from llama3_tools.text import escape_invisible
-from llama_index_llama3_tools.answers import Answer, NewText, as_chat_response, astream_responses, stream_responses
-from llama_index_llama3_tools.errors import LLMRequestError
+from llama_index_llama3_tools.answers import Answer, astream_responses, stream_responses
 from llama_index_llama3_tools.hints import NO_RESPONSE, explain_errors
 from llama_index_llama3_tools.messages import calls_of, conversation, require_messages, to_dicts, to_messages
 from llama_index_llama3_tools.tools import as_tools, rename_tools, tool_dicts
@@ -213,7 +212,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
                 all that is for the LLM.
 
         Raises:
-            LLMRequestError: the LLM refuses tools or gives no answer, in a way about which there is something to say.
+            NotImplementedError: `tools_in="request"`, and the LLM calls no tools itself.
             ToolDefinitionError: two tools have one name, one has none or is its server's own, or `tool_choice` names
                 none.
             TypeError: `tools` is no list of tools, `chat_history` no list of messages, or `user_msg` neither a text
@@ -327,7 +326,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         if not request.tools:
             return getattr(self.llm, way)(messages, **settings)
         if not isinstance(self.llm, FunctionCallingLLM):
-            raise LLMRequestError(
+            raise NotImplementedError(
                 f'tools_in="request" needs an LLM that calls tools itself, and {type(self.llm).__name__} does not: '
                 'use tools_in="user"'
             )
@@ -338,7 +337,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         answer = None
         while request is not None:
             answer = Answer(request, after=answer)
-            with explain_errors(self.llm, answer):
+            with explain_errors(self.llm):
                 yield from stream_responses(self._ask("stream_chat", settings, request), answer)
             answer.require_responses()
             request = request.retry(answer.reply)
@@ -348,7 +347,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         answer = None
         while request is not None:
             answer = Answer(request, after=answer)
-            with explain_errors(self.llm, answer):
+            with explain_errors(self.llm):
                 async with aclosing(
                     astream_responses(await self._ask("astream_chat", settings, request), answer)
                 ) as responses:
@@ -372,13 +371,13 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def _pass_on(self, responses: Iterable[_Response], plain: Request) -> Generator[_Response, None, None]:
         answer = _PlainStream[_Response](plain)
-        with explain_errors(self.llm, answer):
+        with explain_errors(self.llm):
             yield from stream_responses(responses, answer)
         answer.require_responses()
 
     async def _apass_on(self, responses: AsyncIterable[_Response], plain: Request) -> AsyncGenerator[_Response, None]:
         answer = _PlainStream[_Response](plain)
-        with explain_errors(self.llm, answer):
+        with explain_errors(self.llm):
             async with aclosing(astream_responses(responses, answer)) as responses_read:
                 async for response in responses_read:
                     yield response
@@ -390,22 +389,15 @@ class _PlainStream(Generic[_Response]):
 
     def __init__(self, plain: Request) -> None:
         self._apart = Answer(plain) if plain.chat.options.read.split_reasoning else None
-        self._text = NewText()
         self._last: _Response | None = None
-
-    @property
-    def output(self) -> str:
-        """What the model has written so far."""
-        return self._text.output
 
     def require_responses(self) -> None:
         """Raise if there were none."""
         if self._last is None:
-            raise LLMRequestError(NO_RESPONSE)
+            raise ValueError(NO_RESPONSE)
 
     def feed(self, response: _Response, /) -> _Response:
         self._last = response
-        self._text.of(as_chat_response(response))
         return response if self._apart is None else _like(response, self._apart.feed(response))
 
     def end(self) -> list[_Response]:

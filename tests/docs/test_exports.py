@@ -137,7 +137,6 @@ EXPORTS = {
     "sglang_llama3_tools": {"register"},
     "vllm_llama3_tools": {"register"},
     "llama_index_llama3_tools": {
-        "LLMRequestError",
         "Llama3JsonToolOutputParser",
         "Llama3ReActChatFormatter",
         "Llama3ReActOutputParser",

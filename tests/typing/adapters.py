@@ -40,7 +40,6 @@ from llama3_tools.chat import ChatOptions, OnInvalid, RefusedCall, Report, ToolR
 from llama_index_llama3_tools import (
     Llama3ToolOutput,
     LlamaIndexToolLike,
-    LLMRequestError,
     MalformedToolCallError,
 )
 
@@ -205,8 +204,6 @@ def what_goes_wrong_in_llama_index(llm: LLM, message: ChatMessage, tool: LlamaIn
         assert_type(error.errors, tuple[RefusedCall, ...])
         assert_type(error.errors[0].reason, str)
         return f"{error.errors[0].name}: {error.errors[0].detail}"
-    except LLMRequestError as error:
-        return str(error)
 
 
 def llama_index_agents(llm: LLM, tools: list[BaseTool]) -> tuple[FunctionAgent, ReActAgent]:

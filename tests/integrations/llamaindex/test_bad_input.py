@@ -1,25 +1,38 @@
-"""What goes wrong outside: endpoints, tools and options; whichever way is asked, one error says why and what to do."""
+"""What goes wrong outside: endpoints, tools and options; whichever way is asked, the error says why and what to do."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import pickle
 import re
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import httpx
+import openai
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, ValidationError
 from llama_index.core.llms import ChatMessage, MessageRole, MockLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
+from llama_index.llms.openai_like import OpenAILike
 
 from endpoints.script import Turn
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
-from integrations.llamaindex.endpoint import TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
+from integrations.llamaindex.endpoint import (
+    TOOLS,
+    WEATHER,
+    Endpoint,
+    endpoint,
+    explained,
+    fail,
+    get_time,
+    get_weather,
+    said,
+    say,
+)
 from integrations.llamaindex.ways import FUNCTION_AGENTS, REACT_AGENTS, STREAMED, WAYS, WHOLE, WITH_TOOLS
 from llama3_tools import ToolDefinitionError
 from llama3_tools.errors import a_type
@@ -28,7 +41,6 @@ from llama_index_llama3_tools import (
     Llama3ReActChatFormatter,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
-    LLMRequestError,
 )
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
@@ -58,7 +70,7 @@ ERRORS = {
     "a wrong model, as Ollama says it": (
         answer_error(404, 'model "llama3.1" not found, try pulling it first'),
         {},
-        r"try pulling it first.+has no model 'llama3.1': http://127.+/v1/models",
+        r"try pulling it first(?s:.+)has no model 'llama3.1': http://127.+/v1/models",
     ),
 }
 
@@ -76,11 +88,11 @@ def ask_in_silence(way: str, is_asked: threading.Event) -> tuple[str, int]:
         try:
             # Long enough to connect in on a busy machine, which has the same limit and another message.
             llm = Llama3ToolLLM(Endpoint(server).llm(timeout=1.5))
-            with pytest.raises(LLMRequestError) as error:
+            with explained("set a larger timeout") as error:
                 asyncio.run(WAYS[way](llm))
         finally:
             is_over.set()
-    return str(error.value), len(server.requests)
+    return said(error.value), len(server.requests)
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +115,9 @@ class TestEndpoints:
     @pytest.mark.parametrize("trouble", ERRORS)
     async def test_another_answer_is_explained_after_one_request(self, trouble: str, way: str) -> None:
         answer, options, message = ERRORS[trouble]
-        with endpoint(answer, say("Hello.")) as served, pytest.raises(LLMRequestError, match=message) as error:
+        with endpoint(answer, say("Hello.")) as served, explained(message):
             await WAYS[way](Llama3ToolLLM(served.llm(**options)))
         assert len(served.bodies) == 1
-        assert "\n" not in str(error.value)
-        assert len(str(error.value)) < 1000
 
     @pytest.mark.parametrize("way", WAYS)
     @pytest.mark.parametrize(
@@ -115,14 +125,14 @@ class TestEndpoints:
         [
             ({}, r"no connection to http://127.+/v1: is the server running there\? "),
             ({"is_chat_model": False}, r"no connection to http://127.+/v1: is the server running there\? "),
-            ({"api_base": "localhost/v1"}, r"\(localhost/v1 must begin with http:// or https://\)"),
+            ({"api_base": "localhost/v1"}, r"localhost/v1 must begin with http:// or https://"),
         ],
         ids=["chats", "completes text", "no scheme"],
     )
     async def test_nobody_there(self, options: dict[str, Any], message: str, way: str) -> None:
         with endpoint() as served:
             llm = served.llm(**options)
-        with pytest.raises(LLMRequestError, match=message):
+        with explained(message):
             await WAYS[way](Llama3ToolLLM(llm))
 
     @pytest.mark.parametrize("way", WAYS)
@@ -136,7 +146,7 @@ class TestEndpoints:
         [
             (
                 TimeoutError(),
-                r"^TimeoutError \(no answer in time: .+ as max_retries=3, and max_retries=0 asks once",
+                r"no answer in time: .+ as max_retries=3, and max_retries=0 asks once",
             ),
             (
                 ConnectionError("Failed to connect to Ollama."),
@@ -151,21 +161,19 @@ class TestEndpoints:
             def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
                 raise error
 
-        with pytest.raises(LLMRequestError, match=message):
+        with explained(message):
             Llama3ToolLLM(FailingLLM()).complete("Hi")
 
     @pytest.mark.parametrize("way", WAYS)
     async def test_a_wrapper_in_a_wrapper_explains_once(self, way: str) -> None:
-        with endpoint(PAGE) as served, pytest.raises(LLMRequestError, match=NO_COMPLETION) as error:
+        with endpoint(PAGE) as served, explained(NO_COMPLETION) as error:
             await WAYS[way](Llama3ToolLLM(Llama3ToolLLM(served.llm())))
-        assert str(error.value).count("/v1") == 1
+        assert said(error.value).count("/v1") == 1
 
     def test_a_completion_of_a_server_that_only_chats(self) -> None:
         with endpoint(answer_error(404, "There is no POST /v1/completions here.")) as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=False))
-            with pytest.raises(
-                LLMRequestError, match=r"If the server only chats, use OpenAILike\(…, is_chat_model=True\)"
-            ):
+            with explained(r"If the server only chats, use OpenAILike\(…, is_chat_model=True\)"):
                 llm.chat_with_tools(TOOLS, "Weather?")
 
     @pytest.mark.parametrize("way", WAYS)
@@ -182,18 +190,14 @@ class TestBreaks:
     @pytest.mark.parametrize("is_chat_model", [True, False], ids=["chats", "completes text"])
     @pytest.mark.parametrize("way", STREAMED)
     @pytest.mark.parametrize("text", ['Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth"])
-    async def test_what_had_arrived_is_shown_and_is_in_the_error(
-        self, text: str, way: str, is_chat_model: bool
-    ) -> None:
+    async def test_what_had_arrived_is_shown_before_the_error(self, text: str, way: str, is_chat_model: bool) -> None:
         seen: list[str] = []
         with endpoint(Turn(pieces=say(text).pieces, breaks=True), "Hello.") as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=is_chat_model))
-            with pytest.raises(
-                LLMRequestError, match=r"peer closed connection.+the answer stopped in the middle"
-            ) as error:
+            with explained(r"peer closed connection(?s:.+)the answer stopped in the middle") as error:
                 await WAYS[way](llm, seen.append)
-        assert "".join(seen) == error.value.output == text
-        assert str(error.value).endswith(f"; the model had written: {text!r}")
+        assert isinstance(error.value, httpx.RemoteProtocolError)
+        assert "".join(seen) == text
         assert len(served.bodies) == 1
 
     @pytest.mark.parametrize("way", [way for way in STREAMED if way in {**WITH_TOOLS, **FUNCTION_AGENTS}])
@@ -201,29 +205,27 @@ class TestBreaks:
     async def test_so_is_a_first_answer_if_the_model_was_asked_again(self, second: Turn | Answer, way: str) -> None:
         seen: list[str] = []
         first = 'I will look. {"name": "get_weather", "parameters": {"city": oops}}'
-        with endpoint(first, second) as served, pytest.raises(LLMRequestError) as error:
+        with endpoint(first, second) as served, explained("closed connection|boom"):
             await WAYS[way](Llama3ToolLLM(served.llm()), seen.append)
-        expected = f"{first}\n\nSecond try" if isinstance(second, Turn) else first
-        assert "".join(seen) == error.value.output == expected
+        assert "".join(seen) == (f"{first}\n\nSecond try" if isinstance(second, Turn) else first)
         assert len(served.bodies) == 2
 
     @pytest.mark.parametrize("way", WHOLE)
     async def test_an_answer_that_breaks_off_whole(self, way: str) -> None:
-        message = "the answer stopped in the middle: look in the server's log"
         with endpoint(Turn(pieces=("Let me see.",), breaks=True), "Hello.") as served:
             llm = Llama3ToolLLM(served.llm())
-            with pytest.raises(LLMRequestError, match=message):
+            with explained("the answer stopped in the middle: look in the server's log"):
                 await WAYS[way](llm)
         assert len(served.bodies) == 1
 
-    async def test_a_call_before_the_break_is_shown_and_not_run(self) -> None:
+    async def test_a_call_before_the_break_does_not_run(self) -> None:
         ran: list[str] = []
         tool = FunctionTool.from_defaults(ran.append, name="get_weather", description="The weather")
         with endpoint(Turn(pieces=say(f"{WEATHER} And").pieces, breaks=True)) as served:
             agent = FunctionAgent(tools=[tool], llm=Llama3ToolLLM(served.llm()))
-            with pytest.raises(LLMRequestError) as error:
+            with explained("stopped in the middle"):
                 await agent.run("Weather?")
-        assert (error.value.output, ran) == (f"{WEATHER} And", [])
+        assert ran == []
 
     @pytest.mark.parametrize("way", [way for way in STREAMED if way in {**WITH_TOOLS, **FUNCTION_AGENTS}])
     async def test_a_call_that_the_server_found_half_is_text(self, way: str) -> None:
@@ -233,25 +235,21 @@ class TestBreaks:
         seen: list[str] = []
         with endpoint(answer_events(events, complete=False)) as served:
             llm = Llama3ToolLLM(served.llm(is_function_calling_model=True))
-            with pytest.raises(LLMRequestError) as error:
+            with explained("stopped in the middle"):
                 await WAYS[way](llm, seen.append)
-        written = 'Hm. {"name": "get_weather", "parameters": {"city": "Par}'
-        assert "".join(seen) == error.value.output == written
+        assert "".join(seen) == 'Hm. {"name": "get_weather", "parameters": {"city": "Par}'
 
-    @pytest.mark.parametrize("way", STREAMED)
-    async def test_an_error_that_the_server_sends_in_the_middle(self, way: str) -> None:
-        delta = {"choices": [{"index": 0, "delta": {"content": "Let me"}, "text": "Let me", "finish_reason": None}]}
-        events = [answer_json(delta).parts[0].decode(), '{"error": {"message": "out of memory"}}']
-        message = r"out of memory.+stopped in the middle.+the model had written: 'Let me'"
-        with endpoint(answer_events(events)) as served, pytest.raises(LLMRequestError, match=message):
-            await WAYS[way](Llama3ToolLLM(served.llm()))
 
-    def test_a_long_output_is_whole_in_the_error_and_short_in_its_text(self) -> None:
-        error = LLMRequestError("Broken.", "word " * 999)
-        assert error.output == "word " * 999
-        assert len(str(error)) < 300
-        copy = pickle.loads(pickle.dumps(error))  # noqa: S301 (made here)
-        assert (str(copy), copy.output) == (str(error), error.output)
+class TestEventLoops:
+    async def test_a_client_of_an_earlier_event_loop_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def fail_as_httpx_does(*_: object, **__: object) -> None:
+            request = httpx.Request("POST", "http://127.0.0.1/v1")
+            raise openai.APIConnectionError(request=request) from RuntimeError("Event loop is closed")
+
+        monkeypatch.setattr(OpenAILike, "achat", fail_as_httpx_does)
+        with endpoint() as served, explained(r"an earlier asyncio.run: .+ reuse_client=False\)$") as error:
+            await Llama3ToolLLM(served.llm()).achat_with_tools(TOOLS, "Weather?")
+        assert isinstance(error.value, openai.APIConnectionError)
 
 
 class Thing:
