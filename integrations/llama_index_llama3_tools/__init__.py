@@ -33,11 +33,10 @@ from llama_index_llama3_tools.tools import LlamaIndexToolLike
 
 if TYPE_CHECKING:
     from llama_index_llama3_tools.llm import Llama3ToolLLM
-    from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
+    from llama_index_llama3_tools.react import Llama3ReActOutputParser
 
 __all__ = [
     "Llama3JsonToolOutputParser",
-    "Llama3ReActChatFormatter",
     "Llama3ReActOutputParser",
     "Llama3ToolLLM",
     "Llama3ToolOutput",
@@ -46,7 +45,7 @@ __all__ = [
     "StrictResponseError",
 ]
 
-_MODULES = {"Llama3ToolLLM": "llm", "Llama3ReActChatFormatter": "react", "Llama3ReActOutputParser": "react"}
+_MODULES = {"Llama3ToolLLM": "llm", "Llama3ReActOutputParser": "react"}
 """Where that is which the parser does without."""
 
 

@@ -138,7 +138,6 @@ EXPORTS = {
     "vllm_llama3_tools": {"register"},
     "llama_index_llama3_tools": {
         "Llama3JsonToolOutputParser",
-        "Llama3ReActChatFormatter",
         "Llama3ReActOutputParser",
         "Llama3ToolLLM",
         "Llama3ToolOutput",

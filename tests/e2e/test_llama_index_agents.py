@@ -44,7 +44,6 @@ from llama3_tools import extract
 from llama3_tools.chat import RefusedCall
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
-    Llama3ReActChatFormatter,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
     MalformedToolCallError,
@@ -288,7 +287,6 @@ class TestReActAgent:
             tools=TOOLS,
             llm=openai_like(relay),
             output_parser=parser,
-            formatter=Llama3ReActChatFormatter(),
             streaming=streams,
         )
         answer, events = await run(agent, question, **options)

@@ -13,7 +13,7 @@ import httpx
 import openai
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
-from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, ValidationError
+from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
 from llama_index.core.llms import ChatMessage, MessageRole, MockLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.llms.openai_like import OpenAILike
@@ -38,7 +38,6 @@ from llama3_tools import ToolDefinitionError
 from llama3_tools.errors import a_type
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
-    Llama3ReActChatFormatter,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
 )
@@ -311,7 +310,7 @@ WRONG_TOOLS = {
 
 
 class TestTools:
-    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
+    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
     @pytest.mark.parametrize("wrong", WRONG_TOOLS)
     async def test_a_wrong_tool_is_named_before_the_model_is_asked(self, wrong: str, way: str) -> None:
         tools, message = WRONG_TOOLS[wrong]
@@ -350,7 +349,7 @@ class TestTools:
         with pytest.raises(ToolDefinitionError, match=rf"tools\[0\] has both parameters and {key}: give the schema"):
             Llama3JsonToolOutputParser([{**tool, "parameters": schema}])
 
-    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
+    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
     async def test_one_tool_given_twice_is_one_tool(self, way: str) -> None:
         with endpoint("Sunny.") as served:
             assert await WAYS[way](Llama3ToolLLM(served.llm()), tools=[*TOOLS, TOOLS[0]]) == "Sunny."
@@ -454,36 +453,3 @@ class TestOptions:
     def test_an_llm_that_is_none(self) -> None:
         with pytest.raises(TypeError, match=r"^llm must be an LLM of LlamaIndex, such as .+, not a str$"):
             Llama3ToolLLM("llama3.1")  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize(
-        ("options", "kind", "message"),
-        [
-            ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool must be "text" or "call", not \'raise\''),
-            ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got 'get_weather'"),
-            ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] must be a tool .+, not an int$"),
-            ({"on_unknown": "call"}, TypeError, "has no option 'on_unknown', only tools, "),
-        ],
-    )
-    def test_options_of_the_react_parser(self, options: dict[str, Any], kind: type[Exception], message: str) -> None:
-        with pytest.raises(kind, match=message):
-            Llama3ReActOutputParser(**options)
-
-    @pytest.mark.parametrize(
-        ("option", "value", "message"),
-        [
-            ("system_header", "{tools}", "may use {tool_desc}, {tool_names} and {context}"),
-            ("system_header", 'Write {"name": …}', "write every other brace twice"),
-            ("system_header", "{", "write every other brace twice"),
-            ("system_header", "{}", "write every other brace twice"),
-            ("context", 3, "valid string"),
-            ("observation_role", "ipython", "'user', 'assistant', 'function', 'tool'"),
-        ],
-    )
-    def test_options_of_the_react_formatter(self, option: str, value: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
-        for make in (Llama3ReActChatFormatter, Llama3ReActChatFormatter.from_defaults):
-            with pytest.raises(ValidationError, match=rf"\n{option}\n.*{re.escape(message)}"):
-                make(**{option: value})
-
-    def test_an_option_that_the_react_formatter_does_not_know(self) -> None:
-        with pytest.raises(ValidationError, match=r"\nheader\n +Extra inputs are not permitted"):
-            Llama3ReActChatFormatter(header="Be brief.")  # type: ignore[call-arg]
