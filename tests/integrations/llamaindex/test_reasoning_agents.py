@@ -10,7 +10,7 @@ import pytest
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent
 from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.base.llms.types import ThinkingBlock
-from llama_index.core.llms import ChatMessage, CompletionResponse, TextBlock
+from llama_index.core.llms import ChatMessage, TextBlock
 from llama_index.core.workflow import Context, JsonSerializer
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
@@ -68,7 +68,7 @@ class TestTheLLM:
             responses = await asked(llm_of(served, split_reasoning=False), way, Planner().tool)
         assert parts(responses[-1].message) == [("text", ANSWER)]
 
-    @pytest.mark.parametrize("way", PLAIN)
+    @pytest.mark.parametrize("way", [way for way in PLAIN if "chat" in way])
     @pytest.mark.parametrize("is_chat_model", [True, False])
     @pytest.mark.parametrize("starts", [True, False])
     async def test_without_tools(self, way: str, is_chat_model: bool, starts: bool) -> None:
@@ -82,21 +82,6 @@ class TestTheLLM:
     async def test_without_tools_by_default_it_is_text(self, way: str) -> None:
         with endpoint(ANSWER) as served:
             assert await PLAIN[way](llm_of(served, split_reasoning=False)) == ANSWER
-
-    def test_a_completion_has_it_in_its_additional_arguments(self) -> None:
-        llm = Llama3ToolLLM(ScriptedLLM(chunks=list(ANSWER)), split_reasoning=True)
-        whole = llm.complete("Weather?")
-        assert (whole.text, whole.additional_kwargs, whole.raw) == (
-            "Sunny.",
-            {"thinking": "It is sunny."},
-            {"chunks": len(ANSWER)},
-        )
-        for chunks in chunkings(ANSWER):
-            llm = Llama3ToolLLM(ScriptedLLM(chunks=chunks), split_reasoning=True)
-            responses = list(llm.stream_complete("Weather?"))
-            assert (said(responses), thought(responses)) == ("Sunny.", "It is sunny.")
-            assert (responses[-1].text, responses[-1].additional_kwargs["thinking"]) == ("Sunny.", "It is sunny.")
-            assert all(isinstance(shown, CompletionResponse) for shown in responses)
 
     def test_a_chat_without_tools_keeps_json_as_it_is(self) -> None:
         answer = f'{WEATHER} and {{"a": [1, 2]}}\n```json\n{ENVELOPE}\n```\n<tool_call></tool_call> {ENVELOPE} Done.'
