@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
 _ONE_TEXT = {MessageRole.ASSISTANT, *_RESULTS}
 """The roles of messages whose texts the chat layer joins, which LlamaIndex puts on lines of their own."""
+_ERROR = re.compile(r"Encountered error: |Tool .* not found\. Please select a tool that is available\.\Z", re.DOTALL)
+"""How LlamaIndex begins the result of a tool that failed (`call_tool_with_selection`), or answers a call of none."""
 
 
 def require_messages(given: object, name: str = "messages") -> list[ChatMessage]:
@@ -84,7 +87,8 @@ def _to_dict(message: ChatMessage) -> dict[str, Any]:
     is_one_text = message.role in _ONE_TEXT and all(isinstance(part, str) for part in parts)
     content = message.content if is_one_text else parts
     calls = {"tool_calls": calls_of(message)} if has_calls(message) else {}
-    return {**message.additional_kwargs, "role": message.role.value, "content": content, **calls}
+    error = {"is_error": True} if message.role in _RESULTS and _ERROR.match(message.content or "") else {}
+    return {**message.additional_kwargs, "role": message.role.value, "content": content, **calls, **error}
 
 
 def _part(block: ContentBlock) -> object:
