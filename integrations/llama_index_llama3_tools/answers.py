@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole
@@ -22,8 +22,6 @@ AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
 _Any = TypeVar("_Any")
-_Given_contra = TypeVar("_Given_contra", contravariant=True)
-_Read_co = TypeVar("_Read_co", covariant=True)
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
@@ -35,17 +33,11 @@ def as_chat_response(response: AnyResponse) -> ChatResponse:
     if isinstance(response, ChatResponse):
         return response
     if not isinstance(response, CompletionResponse):
-        raise TypeError(
-            f"expected a ChatResponse or a CompletionResponse of an LLM, not {a_type(response)}{_hint(response)}"
-        )
+        raise TypeError(f"expected a ChatResponse or a CompletionResponse of an LLM, not {a_type(response)}")
     message = ChatMessage(
         role=MessageRole.ASSISTANT, content=response.text, additional_kwargs=response.additional_kwargs
     )
     return ChatResponse(message=message, raw=response.raw, delta=response.delta, logprobs=response.logprobs)
-
-
-def _hint(given: object) -> str:
-    return ": use parse for a text" if isinstance(given, str) else ""
 
 
 class Answer:
@@ -282,48 +274,31 @@ class NewText:
         return "" if self._has_deltas else content
 
 
-class ResponseReader(Protocol[_Given_contra, _Read_co]):
-    """What reads a stream of responses."""
-
-    def feed(self, response: _Given_contra, /) -> _Read_co:
-        """Take the next response, and return what was read of it."""
-
-    def end(self) -> Iterable[_Read_co]:
-        """Take the end of the stream, and return what follows."""
-
-    def abort(self) -> Iterable[_Read_co]:
-        """Take the news that the stream broke off, and return what follows."""
-
-
-def stream_responses(
-    responses: Iterable[_Given_contra], reader: ResponseReader[_Given_contra, _Read_co]
-) -> Generator[_Read_co, None, None]:
+def stream_responses(responses: Iterable[Any], answer: Answer | AsItComes) -> Generator[Any, None, None]:
     """Read a stream of responses, and close it at the end."""
     try:
         for response in responses:
-            yield reader.feed(response)
+            yield answer.feed(response)
     except Exception:
-        yield from reader.abort()
+        yield from answer.abort()
         raise
     finally:
         if isinstance(responses, Generator):
             responses.close()
-    yield from reader.end()
+    yield from answer.end()
 
 
-async def astream_responses(
-    responses: AsyncIterable[_Given_contra], reader: ResponseReader[_Given_contra, _Read_co]
-) -> AsyncGenerator[_Read_co, None]:
+async def astream_responses(responses: AsyncIterable[Any], answer: Answer | AsItComes) -> AsyncGenerator[Any, None]:
     """Read an asynchronous stream of responses, and close it at the end."""
     try:
         async for response in responses:
-            yield reader.feed(response)
+            yield answer.feed(response)
     except Exception:
-        for read in reader.abort():
+        for read in answer.abort():
             yield read
         raise
     finally:
         if isinstance(responses, AsyncGenerator):
             await responses.aclose()
-    for read in reader.end():
+    for read in answer.end():
         yield read

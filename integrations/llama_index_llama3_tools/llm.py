@@ -55,7 +55,6 @@ class _Option(ChatOption, total=False):
     query_wrapper_prompt: BasePromptTemplate | None
 
 
-_INHERITED = _Option.__annotations__.keys() - ChatOption.__annotations__.keys()
 _OF_REQUESTS = {"callback_manager", "rate_limiter"}
 """What the LLM inside reports its requests by, and waits for."""
 
@@ -107,7 +106,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
     def __init__(self, llm: LLM, *, options: ChatOptions | None = None, **kwargs: Unpack[_Option]) -> None:
         of_llm = {name: value for name, value in kwargs.items() if name in LLM.model_fields}
         changes = {name: value for name, value in kwargs.items() if name not in of_llm}
-        inherited = {name: getattr(llm, name) for name in _INHERITED if hasattr(llm, name)}
+        inherited = {name: getattr(llm, name) for name in LLM.model_fields if hasattr(llm, name)}
         super().__init__(llm=llm, options=_options(options, changes, llm), **{**inherited, **of_llm})
         if given := {name: value for name, value in kwargs.items() if name in _OF_REQUESTS}:
             self.llm = self.llm.model_copy(update=given)
