@@ -143,9 +143,7 @@ EXPORTS = {
     "sglang_llama3_tools": {"register"},
     "vllm_llama3_tools": {"register"},
     "llama_index_llama3_tools": {
-        "LLMRequestError",
         "Llama3JsonToolOutputParser",
-        "Llama3ReActChatFormatter",
         "Llama3ReActOutputParser",
         "Llama3ToolLLM",
         "Llama3ToolOutput",

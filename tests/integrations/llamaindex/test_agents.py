@@ -143,7 +143,7 @@ class TestFunctionAgent:
             )
         assert answer == "Sunny."
         assert results(events)[0] == "Tool forecast not found. Please select a tool that is available."
-        assert served.messages(1)[2] == ("user", f"Result of forecast: {results(events)[0]}")
+        assert served.messages(1)[2] == ("user", f"Error of forecast: {results(events)[0]}")
 
     async def test_the_error_of_a_tool_goes_back_to_the_model(self) -> None:
         with endpoint('{"name": "fail", "parameters": {"reason": "paper"}}', "Sorry.") as served:
