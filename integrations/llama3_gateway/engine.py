@@ -21,7 +21,7 @@ from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn, require_content
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
-from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request, note_refusal
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
 __all__ = ["Engine"]
 
@@ -83,20 +83,18 @@ class Engine:
         headers.append((b"accept", self.dialect.media if self.record.is_stream else JSON))
         upstream = turn.settings.upstream
         async with self.client.ask(upstream, "POST", self.dialect.path, headers=headers, body=body) as answer:
-            free = None if answer.status == HTTPStatus.OK else turn.freed(answer.status)
-            if free is None:
-                if answer.status == HTTPStatus.OK:
-                    yield answer
-                    return
-                refusal = await answer.refusal()
-                written = refused_call(refusal)
-                if written is None:
-                    raise advised(refusal, turn.settings, self.dialect.path, self.record.model)
-                yield written
+            if answer.status == HTTPStatus.OK:
+                turn.hold.note_answer()
+                yield answer
                 return
-        async with self.ask(free) as answer:
-            note_refusal(turn.settings)
-            yield answer
+            refusal = await answer.refusal()
+            if (refused := refused_call(refusal)) is not None:
+                yield refused
+                return
+            if not turn.lets_go(refusal):
+                raise advised(refusal, turn.settings, self.dialect.path, self.record.model)
+        async with self.ask(turn) as asked_again:
+            yield asked_again
 
     async def read_whole(self, answer: UpstreamAnswer | RefusedCall) -> tuple[dict[str, object], Chunk]:
         """Return a whole answer of the upstream's, and what it says.

@@ -12,7 +12,7 @@ from llama_index.core.instrumentation.span import active_span_id
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
-from llama3_tools.chat import Request
+from llama3_tools.chat import Hold, Request, failed_generation
 from llama_index_llama3_tools.answers import Answer, AsItComes, astream_responses, stream_responses
 from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
@@ -20,6 +20,8 @@ from llama_index_llama3_tools.messages import to_messages
 __all__ = ["Listeners", "Turn", "dispatcher"]
 
 dispatcher = get_dispatcher(__name__)
+_CONSTRAINTS = {"response_format", "format", "extra_body"}
+"""The user's own, which stand."""
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
 
 
@@ -74,6 +76,8 @@ class Turn(Generic[_Response]):
         """
         self._llm, self._settings, self._request, self._listeners = llm, settings, request, listeners
         self._is_read = is_read
+        is_free = request is None or not _CONSTRAINTS.isdisjoint(settings)
+        self._hold = Hold(llm, None if is_free or request is None else request.chat.options.constrain)
 
     def whole(self, way: str) -> _Response:
         """Ask, and return the answer.
@@ -84,36 +88,67 @@ class Turn(Generic[_Response]):
         with explain_errors(self._llm):
             while True:
                 answer = self._next_answer()
-                response: _Response = answer.whole(self._ask(way))
-                if self._stands(answer):
-                    return response
+                try:
+                    given = self._ask(way)
+                except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
+                    given = self._recover(error)
+                if given is not None:
+                    response: _Response = answer.whole(given)
+                    if self._stands(answer):
+                        return response
 
     async def awhole(self, way: str) -> _Response:
         """Ask, and return the answer; see `whole`."""
         with explain_errors(self._llm):
             while True:
                 answer = self._next_answer()
-                response: _Response = answer.whole(await self._ask(way))
-                if self._stands(answer):
-                    return response
+                try:
+                    given = await self._ask(way)
+                except Exception as error:  # noqa: BLE001 (the same)
+                    given = self._recover(error)
+                if given is not None:
+                    response: _Response = answer.whole(given)
+                    if self._stands(answer):
+                        return response
 
     def stream(self, way: str) -> Generator[_Response, None, None]:
         """Ask, and yield the responses. If the LLM is asked again, its new answer follows the first one."""
-        answer = None
-        while answer is None or not self._stands(answer):
-            answer = self._next_answer(answer)
+        answer, stands = None, False
+        while not stands:
+            before, answer = answer, self._next_answer(answer)
             with explain_errors(self._llm):
-                yield from stream_responses(self._ask(way), answer)
+                try:
+                    yield from stream_responses(self._ask(way), answer)
+                except Exception as error:
+                    if not isinstance(answer, Answer) or answer.output:
+                        raise
+                    answer, recovered = before, self._recover(error)
+                    if recovered is None:
+                        continue
+                    answer = self._next_answer(before)
+                    yield from stream_responses([recovered], answer)
+            stands = self._stands(answer)
 
     async def astream(self, way: str) -> AsyncGenerator[_Response, None]:
         """Ask, and yield the responses; see `stream`."""
-        answer = None
-        while answer is None or not self._stands(answer):
-            answer = self._next_answer(answer)
+        answer, stands = None, False
+        while not stands:
+            before, answer = answer, self._next_answer(answer)
             with explain_errors(self._llm):
-                async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
-                    async for response in responses:
+                try:
+                    async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
+                        async for response in responses:
+                            yield response
+                except Exception as error:
+                    if not isinstance(answer, Answer) or answer.output:
+                        raise
+                    answer, recovered = before, self._recover(error)
+                    if recovered is None:
+                        continue
+                    answer = self._next_answer(before)
+                    for response in stream_responses([recovered], answer):
                         yield response
+            stands = self._stands(answer)
 
     def _ask(self, way: str) -> Any:  # noqa: ANN401 (what the LLM gives)
         """Ask the LLM in the way of that name, or through its own tool calling."""
@@ -121,13 +156,37 @@ class Turn(Generic[_Response]):
             return getattr(self._llm, way)(**self._settings)
         messages = to_messages(self._request.messages)
         if not self._request.tools:
-            return getattr(self._llm, way)(messages, **self._settings)
+            return getattr(self._llm, way)(messages, **{**self._settings, **self._constraint(self._request)})
         if not isinstance(self._llm, FunctionCallingLLM):
             raise NotImplementedError(
                 f'tools_in="request" needs an LLM that calls tools itself, and {type(self._llm).__name__} does not: '
                 'use tools_in="user"'
             )
         return getattr(self._llm, f"{way}_with_tools")(chat_history=messages, **self._settings)
+
+    def _constraint(self, request: Request) -> dict[str, Any]:
+        """Return what holds the server to the form of the answer, as the LLM inside takes it."""
+        if not self._hold.is_on:
+            return {}
+        if self._llm.class_name() == "Ollama_llm":
+            schema = request.answer_schema
+            return {} if schema is None else {"format": schema}
+        constraint = request.constraint
+        return {"extra_body": constraint} if "grammar" in constraint else constraint
+
+    def _recover(self, error: Exception) -> ChatResponse | None:
+        """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
+
+        Raises:
+            Exception: the error.
+        """
+        text = failed_generation(error)
+        if text is not None and self._request is not None:
+            message = ChatMessage(role="assistant", content=text, additional_kwargs={"failed_generation": text})
+            return ChatResponse(message=message, delta=text)
+        if self._request is None or not self._request.constraint or not self._hold.lets_go(error):
+            raise error
+        return None
 
     def _next_answer(self, before: Answer | AsItComes | None = None) -> Any:  # noqa: ANN401 (one of the two)
         if self._request is None or not self._is_read:
@@ -137,6 +196,7 @@ class Turn(Generic[_Response]):
     def _stands(self, answer: Answer | AsItComes) -> bool:
         """Return whether an answer stands. If it does not, the next request is made."""
         answer.require_responses()
+        self._hold.note_answer()
         if self._request is None or self._listeners is None or not isinstance(answer, Answer):
             return True
         again = self._request.retry(answer.reply)

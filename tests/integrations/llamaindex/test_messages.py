@@ -81,7 +81,7 @@ def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str
     ]
     assert shown(messages, tool_role=tool_role) == [
         ("user", "?"),
-        ("assistant", f"Both. {WEATHER}; {TIME}"),
+        ("assistant", f"Both.\n{WEATHER}\n{TIME}"),
         *results,
         ("assistant", "Sunny."),
     ]

@@ -154,7 +154,7 @@ class TestAgents:
             assert await FUNCTION_AGENTS[way](llm_of(served), deltas.append) == "Sunny."
         assert "".join(deltas) in ("", "Let me see.Sunny.")
         assert [content for _, content in served.messages(1)[1:]] == [
-            f"Let me see. {TIME}",
+            f"Let me see.\n{TIME}",
             "Result of get_time: 12:30 CET",
         ]
 

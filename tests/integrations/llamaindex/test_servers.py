@@ -199,7 +199,7 @@ class TestNativeCalls:
             assert str(await agent.run("Weather?")) == "Done."
         assert served.messages(1) == [
             ("user", "Weather?"),
-            ("assistant", f"{WEATHER}; {TIME}"),
+            ("assistant", f"{WEATHER}\n{TIME}"),
             ("user", "Result of get_weather: Sun in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 

@@ -250,7 +250,7 @@ class TestQuestions:
         ask = getattr(llm, way)
         await (streamed(lambda: ask(history), nobody) if "stream" in way else whole(lambda: ask(history)))
         assert inside.prompts[1] == (
-            f"user: Weather?\nassistant: Hm. {WEATHER}\nuser: Result of a tool: Sun\nassistant: "
+            f"user: Weather?\nassistant: Hm.\n{WEATHER}\nuser: Result of a tool: Sun\nassistant: "
         )
 
 
