@@ -7,8 +7,8 @@ All that a snippet prints stands in it after `#>`, in the order of printing; `â€
 the random digits of a call's id.
 
 Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its
-place. It answers with `ANSWER`, which holds a call, with `LAST` once it is sent what a tool gave, or its error, and with
-`PERSON` if it is shown a tool of that name. At `http://localhost:8089`, a gateway in front of that server does.
+place. It answers with `ANSWER`, which holds a call, with `LAST` once it is sent what a tool gave, or its error, and
+with `PERSON` if it is shown a tool of that name. At `http://localhost:8089`, a gateway in front of that server does.
 """
 
 from __future__ import annotations
