@@ -25,7 +25,7 @@ from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.pass_through import pass_through, send_models
 from llama3_gateway.responses_input import NEEDS_STATE, KeptItems, from_responses
 from llama3_gateway.settings import GatewaySettings, ModelSettings
-from llama3_gateway.turns import Turn, has_tool_history, prepare_turn
+from llama3_gateway.turns import Turn, asking_again, has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
 
 __all__ = ["Gateway"]
@@ -221,7 +221,7 @@ class Gateway:
     async def responses(self, exchange: Exchange, data: bytes) -> None:
         """Answer a request of OpenAI's Responses API, by asking for a chat completion."""
         body, settings = self._begin(exchange, data)
-        turn = prepare_turn(from_responses(body, self._kept), settings)
+        turn = prepare_turn(from_responses(body, self._kept), asking_again(settings))
         await self._with_tools(exchange, turn, ChatDialect(), ResponseShape(body, self._kept))
 
     async def ollama_chat(self, exchange: Exchange, data: bytes) -> None:

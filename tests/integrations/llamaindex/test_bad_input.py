@@ -425,7 +425,7 @@ class TestOptions:
             ("tool_role", "system", 'tool_role must be "user", "tool"'),
             ("tool_role", "ipython", 'LlamaIndex has no role "ipython": use tool_role="user"'),
             ("prompt_format", "yaml", 'prompt_format must be "json"'),
-            ("on_unknown_tool", "raise", 'on_unknown_tool must be "text" or "call"'),
+            ("on_unknown_tool", "raise", 'on_unknown_tool must be "text", "call" or "retry"'),
             ("max_retries", -1, "max_retries must be 0 or more"),
         ],
     )

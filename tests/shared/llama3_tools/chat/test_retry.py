@@ -282,3 +282,22 @@ def test_the_answer_to_a_complaint_is_read_alone():
     assert again is not None
     reply = again.read({"content": f"Now. {CITY}", "reasoning": "Well."})
     assert (reply.content, reply.reasoning) == ("Now.", "Well.")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": 'Hm. {"name": "get_wether", "parameters": {"city": "Oslo"}}'},
+        {"content": None, "tool_calls": [native("get_wether", '{"city": "Oslo"}')]},
+    ],
+)
+def test_with_retry_an_undeclared_tool_is_told_with_the_names_that_there_are(message: dict[str, Any]):
+    request = asked(read={"on_unknown_tool": "retry"})
+    reply = read_in_every_way(request, message)
+    assert reply.tool_calls == ()
+    again = request.retry(reply)
+    assert again is not None
+    told = again.messages[-1]["content"]
+    assert told.startswith("Error of get_wether: The call was not run: ")
+    assert "get_weather, now, light" in told
+    assert again.retry(read_in_every_way(again, message)) is None
