@@ -7,8 +7,8 @@ All that a snippet prints stands in it after `#>`, in the order of printing; `â€
 the random digits of a call's id.
 
 Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its
-place. It answers with `ANSWER`, which holds a call, and with `LAST` once it is sent what a tool gave, or its error. At
-`http://localhost:8089`, a gateway in front of that server does.
+place. It answers with `ANSWER`, which holds a call, with `LAST` once it is sent what a tool gave, or its error, and
+with `PERSON` if it is shown a tool of that name. At `http://localhost:8089`, a gateway in front of that server does.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ import llama3_tools  # noqa: F401 - whole, before a module of it is collected al
 ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}} One moment.'
 
 LAST = "The sun shines in Paris."
+
+PERSON = '{"name": "Al", "age": 33}'
 
 # The servers whose plugins are tested here are too large to install for that: stand-ins of them come last, so that the
 # servers themselves are taken where they are.
@@ -76,14 +78,16 @@ def documented_endpoint() -> Iterator[str]:
     from endpoints.server import Answer, LoopbackServer, Request  # noqa: PLC0415 - the same
     from endpoints.wire import api  # noqa: PLC0415 - the same
 
-    first, last = (
-        scripted(itertools.repeat(Turn(pieces=cut_at(text, *range(4, len(text), 4))))) for text in (ANSWER, LAST)
+    first, last, person = (
+        scripted(itertools.repeat(Turn(pieces=cut_at(text, *range(4, len(text), 4)))))
+        for text in (ANSWER, LAST, PERSON)
     )
 
     def model(request: Request) -> Answer:
         messages = request.body.get("messages")
         is_told = isinstance(messages, list) and _TOLD.search(str(messages[-1])) is not None
-        return (last if is_told else first)(request)
+        answer = person if '"name": "Person"' in str(request.body) else first
+        return (last if is_told else answer)(request)
 
     server = LoopbackServer(api(["llama3.1"], model))
     with server, pytest.MonkeyPatch.context() as environment:

@@ -1,4 +1,4 @@
-"""A LlamaIndex ReAct agent with a local Llama 3: `ReActAgent`, with the parser and the formatter made for its calls.
+"""A LlamaIndex ReAct agent with a local Llama 3: `ReActAgent`, with the parser made for its calls.
 
 Run it from a clone, after `pip install '.[demo]'`. It needs no model: a small server plays scripted answers.
 
@@ -26,7 +26,7 @@ import sys
 from llama_index.core.agent.workflow import AgentStream, ReActAgent, ToolCall, ToolCallResult
 
 from endpoints.connect import Endpoint
-from llama_index_llama3_tools import Llama3ReActChatFormatter, Llama3ReActOutputParser
+from llama_index_llama3_tools import Llama3ReActOutputParser
 from llamaindex_program import Program, chat_model, written
 from screen import Transcript
 
@@ -42,7 +42,6 @@ async def ask(endpoint: Endpoint, question: str, transcript: Transcript) -> None
         tools=[get_height],
         llm=chat_model(endpoint),
         output_parser=Llama3ReActOutputParser(tools=[get_height]),
-        formatter=Llama3ReActChatFormatter(),
     )
     handler = agent.run(question)
     async for event in handler.stream_events():

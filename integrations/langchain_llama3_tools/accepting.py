@@ -20,7 +20,8 @@ ToolClass: TypeAlias = BaseTool | type[BaseModel]
 def tool_classes(tools: Iterable[object]) -> dict[str, ToolClass]:
     """Return the tools that are classes, by their names."""
     named = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
-    return named | {one.__name__: one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)}
+    classes = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]
+    return named | {one.model_config.get("title") or one.__name__: one for one in classes}
 
 
 def accepting(tools: Mapping[str, ToolClass]) -> Accepts | None:

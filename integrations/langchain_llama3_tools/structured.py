@@ -22,9 +22,10 @@ def with_error(output: dict[str, Any]) -> dict[str, Any]:
     raw, error = output["raw"], output.get("parsing_error")
     if output.get("parsed") is None and error is None:
         refused = raw.response_metadata.get(REFUSED_TOOL_CALLS, ())
-        why = "; ".join(call["detail"] for call in refused) or f"it wrote {str(raw.text)!r:.200}"
+        did = f"called {raw.tool_calls[0]['name']!r}" if raw.tool_calls else f"wrote {str(raw.text)!r:.200}"
+        why = "; ".join(call["detail"] for call in refused) or f"it {did}"
         error = OutputParserException(f"The model gave no object: {why}", llm_output=str(raw.text))
-    return {**output, "parsing_error": error}
+    return {**output, "parsed": output.get("parsed"), "parsing_error": error}
 
 
 def parsed_object(output: dict[str, Any]) -> Any:  # noqa: ANN401 (of the schema that was given)

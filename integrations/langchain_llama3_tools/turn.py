@@ -19,11 +19,9 @@ from langchain_llama3_tools.hints import NO_RESPONSE, advise
 from langchain_llama3_tools.tools import bound_chat
 from llama3_tools.chat import (
     ChatOptions,
+    Hold,
     Request,
     failed_generation,
-    may_refuse_constraint,
-    note_refusal,
-    takes_constraint,
 )
 
 __all__ = ["Turn", "to_generations", "whole"]
@@ -61,10 +59,7 @@ class Turn:
         """What is asked."""
         self._next: Request | None = self.request
         self._given = {**given, **self._of_tools()}
-        self._constraint = _in_kwargs(self.request, model.llm) if not _CONSTRAINTS & given.keys() else {}
-        if self._options.constrain == "auto" and not takes_constraint(model.llm):
-            self._constraint = {}
-        self._is_freed = False
+        self._hold = Hold(model.llm, None if _CONSTRAINTS & given.keys() else model.options.constrain)
         self.result = ChatResult(generations=[])
         """The answer, whole."""
         self._answer: AnswerStream | None = None
@@ -85,7 +80,7 @@ class Turn:
     @property
     def kwargs(self) -> dict[str, Any]:
         """What the model inside is asked with, beside the messages."""
-        return {**self._given, **self._constraint}
+        return {**self._given, **(_in_kwargs(self.request, self._llm) if self._hold.is_on else {})}
 
     def recover(self, error: Exception) -> ChatResult | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
@@ -97,15 +92,15 @@ class Turn:
         if text is not None:
             message = AIMessage(text, response_metadata={"failed_generation": text, "finish_reason": "stop"})
             return ChatResult(generations=[ChatGeneration(message=message)])
-        if self._constraint and self._options.constrain == "auto" and may_refuse_constraint(error):
-            self._constraint, self._next, self._is_freed = {}, self.request, True
+        if self.request.constraint and self._hold.lets_go(error):
+            self._next = self.request
             return None
         advise(error, self._llm, self._options.tool_role)
         raise error
 
     def read(self, result: ChatResult) -> None:
         """Read a whole answer."""
-        self._note_freed()
+        self._hold.note_answer()
         generations: list[ChatGeneration] = []
         output = result.llm_output
         for generation in result.generations:
@@ -131,20 +126,16 @@ class Turn:
         """Yield the end of a streamed answer; if the model is asked again, its next one follows.
 
         Raises:
-            ValueError: nothing has arrived.
+            ValueError: nothing has arrived, though nothing was asked that a server may refuse.
         """
-        self._note_freed()
         if not answer.has_begun and not self.request.retried:
-            raise ValueError(NO_RESPONSE)
+            self.recover(ValueError(NO_RESPONSE))
+            return
+        self._hold.note_answer()
         yield from to_generations(answer.end())
         self._next = self.request.retry(answer.reply)
         if self._next is None:
             yield from answer.last()
-
-    def _note_freed(self) -> None:
-        if self._is_freed:
-            note_refusal(self._llm)
-            self._is_freed = False
 
     def _of_tools(self) -> dict[str, Any]:
         """Return what the model inside is asked with if it gets the tools in its request."""

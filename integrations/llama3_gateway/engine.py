@@ -16,11 +16,12 @@ from llama3_gateway.exchange import JSON, Exchange, Header
 from llama3_gateway.framing import read_object, written
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
+from llama3_gateway.refused_calls import RefusedCall, refused_call
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn, require_content
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
-from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request, note_refusal
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
 __all__ = ["Engine"]
 
@@ -67,7 +68,7 @@ class Engine:
             await self._answer_whole(turn)
 
     @asynccontextmanager
-    async def ask(self, turn: Turn) -> AsyncIterator[UpstreamAnswer]:
+    async def ask(self, turn: Turn) -> AsyncIterator[UpstreamAnswer | RefusedCall]:
         """Ask the upstream, and hand out its answer.
 
         Raises:
@@ -82,17 +83,20 @@ class Engine:
         headers.append((b"accept", self.dialect.media if self.record.is_stream else JSON))
         upstream = turn.settings.upstream
         async with self.client.ask(upstream, "POST", self.dialect.path, headers=headers, body=body) as answer:
-            free = None if answer.status == HTTPStatus.OK else turn.freed(answer.status)
-            if free is None:
-                if answer.status != HTTPStatus.OK:
-                    raise advised(await answer.refusal(), turn.settings, self.dialect.path, self.record.model)
+            if answer.status == HTTPStatus.OK:
+                turn.hold.note_answer()
                 yield answer
                 return
-        async with self.ask(free) as answer:
-            note_refusal(turn.settings)
-            yield answer
+            refusal = await answer.refusal()
+            if (refused := refused_call(refusal)) is not None:
+                yield refused
+                return
+            if not turn.lets_go(refusal):
+                raise advised(refusal, turn.settings, self.dialect.path, self.record.model)
+        async with self.ask(turn) as asked_again:
+            yield asked_again
 
-    async def read_whole(self, answer: UpstreamAnswer) -> tuple[dict[str, object], Chunk]:
+    async def read_whole(self, answer: UpstreamAnswer | RefusedCall) -> tuple[dict[str, object], Chunk]:
         """Return a whole answer of the upstream's, and what it says.
 
         Raises:
@@ -256,7 +260,7 @@ class _Stream:
             await self._exchange.start(HTTPStatus.OK, headers)
             self._exchange.start_soon(self._keep_alive)
 
-    async def _read(self, turn: Turn, index: int | None, answer: UpstreamAnswer) -> bool:
+    async def _read(self, turn: Turn, index: int | None, answer: UpstreamAnswer | RefusedCall) -> bool:
         """Read a stream, and return whether the upstream has said that it is over.
 
         Raises:

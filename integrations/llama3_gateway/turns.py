@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
-from llama3_gateway.errors import GatewayError
+from llama3_gateway.errors import GatewayError, UpstreamRefusal
 from llama3_gateway.logs import log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.ollama_images import images_beside_text
 from llama3_gateway.settings import ModelSettings
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import OTHER_STATUSES, Reply, Request, kept_chat, takes_constraint
+from llama3_tools.chat import Hold, Reply, Request, kept_chat
 
-__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content"]
+__all__ = ["ChoiceReader", "Delta", "Turn", "asking_again", "has_tool_history", "prepare_turn", "require_content"]
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
@@ -27,6 +27,8 @@ _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 _MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
+
+_FREE = Hold(None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ class Turn:
     """Where it is answered, and how the upstream is held to a call."""
     is_ollama: bool = False
     """Whether the upstream is asked in Ollama's own form."""
-    is_free: bool = False
-    """Whether nothing holds the upstream to the form of its answer, as it refuses that."""
+    hold: Hold = _FREE
+    """Whether the upstream is held to the form of its answer."""
 
     @property
     def body(self) -> dict[str, Any]:
@@ -60,20 +62,15 @@ class Turn:
 
     def _constraint(self) -> dict[str, Any]:
         """Return what holds the upstream to the form of its answer, unless the client's request does."""
-        if self.is_free or self.fields.keys() & _CONSTRAINTS:
+        if not self.hold.is_on:
             return {}
         return (
             {"format": schema} if self.is_ollama and (schema := self.request.answer_schema) else self.request.constraint
         )
 
-    def freed(self, status: int) -> Turn | None:
-        """Return the turn without what holds the upstream to a form, if it may have refused that; else `None`.
-
-        Args:
-            status: what it has answered.
-        """
-        is_tried = self.settings.chat.constrain == "auto" and self._constraint()
-        return replace(self, is_free=True) if is_tried and status not in OTHER_STATUSES else None
+    def lets_go(self, refusal: UpstreamRefusal) -> bool:
+        """Return whether the upstream may have refused to be held, so that it is asked without that."""
+        return bool(self._constraint()) and self.hold.lets_go(refusal)
 
     def written(self) -> bytes:
         """Return the request for the upstream as JSON.
@@ -136,8 +133,16 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     except RecursionError:
         raise _bad(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
-    is_free = settings.chat.constrain == "auto" and not takes_constraint(settings)
-    return Turn(fields, request, settings, is_ollama, is_free)
+    hold = Hold(settings.upstream, None if fields.keys() & _CONSTRAINTS else settings.chat.constrain)
+    return Turn(fields, request, settings, is_ollama, hold)
+
+
+def asking_again(settings: ModelSettings) -> ModelSettings:
+    """Return settings with which a call of an undeclared tool is asked for again, for clients that raise on one."""
+    if settings.chat.read.on_unknown_tool != "call":
+        return settings
+    read = replace(settings.chat.read, on_unknown_tool="retry")
+    return replace(settings, chat=replace(settings.chat, read=read))
 
 
 def has_tool_history(messages: object) -> bool:

@@ -26,19 +26,17 @@ except ImportError as error:
         "llama_index_llama3_tools needs llama-index-core 0.14.12 or newer: pip install 'llama3-tools[llama-index]'"
     ) from error
 
-from llama_index_llama3_tools.errors import LLMRequestError, MalformedToolCallError, StrictResponseError
+from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
 
 if TYPE_CHECKING:
     from llama_index_llama3_tools.llm import Llama3ToolLLM
-    from llama_index_llama3_tools.react import Llama3ReActChatFormatter, Llama3ReActOutputParser
+    from llama_index_llama3_tools.react import Llama3ReActOutputParser
 
 __all__ = [
-    "LLMRequestError",
     "Llama3JsonToolOutputParser",
-    "Llama3ReActChatFormatter",
     "Llama3ReActOutputParser",
     "Llama3ToolLLM",
     "Llama3ToolOutput",
@@ -47,7 +45,7 @@ __all__ = [
     "StrictResponseError",
 ]
 
-_MODULES = {"Llama3ToolLLM": "llm", "Llama3ReActChatFormatter": "react", "Llama3ReActOutputParser": "react"}
+_MODULES = {"Llama3ToolLLM": "llm", "Llama3ReActOutputParser": "react"}
 """Where that is which the parser does without."""
 
 

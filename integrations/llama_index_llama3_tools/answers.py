@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole
@@ -11,20 +11,17 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 from llama3_tools import OpenAIToolCall
 from llama3_tools.chat import Reply, Report, Request, finish_reason_in
 from llama3_tools.errors import a_type
-from llama_index_llama3_tools.errors import LLMRequestError
 from llama_index_llama3_tools.hints import NO_RESPONSE
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
-__all__ = ["Answer", "AnyResponse", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
+__all__ = ["Answer", "AnyResponse", "AsItComes", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
 
 AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 """What an LLM of LlamaIndex answers with."""
 
 Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
-_NOTHING = Report()
-_Given_contra = TypeVar("_Given_contra", contravariant=True)
-_Read_co = TypeVar("_Read_co", covariant=True)
+_Any = TypeVar("_Any")
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
@@ -36,17 +33,11 @@ def as_chat_response(response: AnyResponse) -> ChatResponse:
     if isinstance(response, ChatResponse):
         return response
     if not isinstance(response, CompletionResponse):
-        raise TypeError(
-            f"expected a ChatResponse or a CompletionResponse of an LLM, not {a_type(response)}{_hint(response)}"
-        )
+        raise TypeError(f"expected a ChatResponse or a CompletionResponse of an LLM, not {a_type(response)}")
     message = ChatMessage(
         role=MessageRole.ASSISTANT, content=response.text, additional_kwargs=response.additional_kwargs
     )
     return ChatResponse(message=message, raw=response.raw, delta=response.delta, logprobs=response.logprobs)
-
-
-def _hint(given: object) -> str:
-    return ": use parse for a text" if isinstance(given, str) else ""
 
 
 class Answer:
@@ -66,7 +57,6 @@ class Answer:
         self._stream = request.stream(follows=after is not None)
         self._request = request
         self._text_before: str = after.text if after else ""
-        self._output_before = after.output if after else ""
         self.text: str = self._text_before
         """The text so far."""
         self.reasoning: str = after.reasoning if after else ""
@@ -87,10 +77,10 @@ class Answer:
         """Raise if there were none. If the model was asked again, its first answer stands.
 
         Raises:
-            LLMRequestError: the stream ended without a response.
+            ValueError: the stream ended without a response.
         """
         if self._last is None and not self._request.retried:
-            raise LLMRequestError(NO_RESPONSE)
+            raise ValueError(NO_RESPONSE)
 
     @property
     def has_server_calls(self) -> bool:
@@ -99,13 +89,14 @@ class Answer:
 
     @property
     def output(self) -> str:
-        """What the model has written so far; once it is over, with the calls of the server that became text.
+        """What the model has written, once it is over, with the calls of the server that became text."""
+        refused = self.reply.report.refused
+        return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
 
-        In a stream in which the model was asked again, this begins with what it had written before, a blank line apart.
-        """
-        refused = self.reply.report.refused if self._stream.is_over else ()
-        own = " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
-        return "\n\n".join(filter(None, [self._output_before, own]))
+    @property
+    def message(self) -> ChatMessage:
+        """The message of the last response."""
+        return self._message or ChatMessage(role=MessageRole.ASSISTANT)
 
     @property
     def reply(self) -> Reply:
@@ -120,14 +111,12 @@ class Answer:
         """
         given = as_chat_response(response)
         # The last response of a stream has a delta, and is the whole answer all the same.
-        content = given if given.message.content is None else given.model_copy(update={"delta": None})
-        self._note([*self._read(content), *self._end(self._stream.end)])
-        text = str(self.reply.content or "")
-        is_plain = self.reply.report == _NOTHING and not self.reasoning
-        if is_plain and text == (given.message.content or ""):
+        self._note(self._read(given if given.message.content is None else given.model_copy(update={"delta": None})))
+        self._conclude(self._stream.end)
+        if self.reply.report == Report() and not self.reasoning and self.text == (given.message.content or ""):
+            self._message = given.message
             return given
-        self.text = text
-        return self._to_response(given, _Fresh(None if given.delta is None else text))
+        return self._to_response(given, None if given.delta is None else self.text)
 
     def feed(self, response: AnyResponse) -> ChatResponse:
         """Take the next response, and return it with text, reasoning and calls apart.
@@ -136,7 +125,7 @@ class Answer:
             TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
         """
         chat = as_chat_response(response)
-        return self._to_response(chat, self._note(self._read(chat)))
+        return self._to_response(chat, *self._note(self._read(chat)))
 
     def end(self) -> list[ChatResponse]:
         """Take the end of the answer: one more response, if something was held back or there is something to report."""
@@ -171,71 +160,82 @@ class Answer:
         ids, others = ({call.get("id") for call in given if isinstance(call, Mapping)} for given in (calls, before))
         self._server_calls = [*before, *calls] if all(ids) and all(others) and ids.isdisjoint(others) else calls
 
-    def _end(self, end: Callable[[str | None], list[Delta]]) -> list[Delta]:
-        """End the answer, with the calls that the server found."""
+    def _conclude(self, end: Callable[[str | None], list[Delta]]) -> tuple[str, str]:
+        """End the answer, with the calls that the server found, and return what is new of its text and reasoning."""
         if self._server_calls:
             calls = enumerate(self._server_calls)
             numbered = [{**call, "index": index} if isinstance(call, Mapping) else call for index, call in calls]
             self._stream.feed({"tool_calls": numbered})
-        return end(self._finish_reason)
-
-    def _finish(self, end: Callable[[str | None], list[Delta]]) -> list[ChatResponse]:
-        fresh, before = self._note(self._end(end)), self._message
-        if self._last is None:
-            return []
-        if not self._stream.is_silent:
+        fresh = self._note(end(self._finish_reason))
+        if not (self._text_before and self._stream.is_silent):
             # Between two answers of a stream is a blank line, which is none of the reply's.
             self.text = "\n\n".join(filter(None, [self._text_before, str(self.reply.content or "")]))
+        return fresh
+
+    def _finish(self, end: Callable[[str | None], list[Delta]]) -> list[ChatResponse]:
+        fresh, before = self._conclude(end), self._message
+        if self._last is None:
+            return []
         # What belongs to a delta belongs to one response alone.
         kwargs = {key: value for key, value in self._last.additional_kwargs.items() if key != _THINKING}
-        ending = self._to_response(self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs}), fresh)
-        return [ending] if fresh != _Fresh() or ending.message != before else []
+        last = self._last.model_copy(update={"logprobs": None, "additional_kwargs": kwargs})
+        ending = self._to_response(last, *fresh)
+        return [ending] if any(fresh) or ending.message != before else []
 
-    def _note(self, deltas: Iterable[Delta]) -> _Fresh:
-        """Note what has become certain, and return what is new of it."""
-        text = thought = ""
-        progress = []
-        for delta in deltas:
-            text += delta.get("content") or ""
-            thought += delta.get("reasoning_content") or ""
-            if "tool_call_progress" in delta:
-                progress.append(delta["tool_call_progress"])
-            if "tool_calls" in delta:
-                self._note_calls()
+    def _note(self, deltas: Iterable[Delta]) -> tuple[str, str]:
+        """Note what has become certain, and return what is new of the text and of the reasoning."""
+        deltas = list(deltas)
+        text = "".join(delta.get("content") or "" for delta in deltas)
+        thought = "".join(delta.get("reasoning_content") or "" for delta in deltas)
         self.text += text
-        if thought:
-            self.reasoning += thought if self.reasoning else thought.lstrip()
-        return _Fresh(text, thought, tuple(progress))
-
-    def _note_calls(self) -> None:
+        self.reasoning += thought if self.reasoning else thought.lstrip()
         for call in self._stream.tool_calls[len(self._calls) :]:
             self._calls.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.arguments))
             self._in_openai.append(call.to_openai())
+        return text, thought
 
-    def _to_response(self, response: ChatResponse, fresh: _Fresh) -> ChatResponse:
+    def _to_response(self, response: ChatResponse, delta: str | None, thought: str = "") -> ChatResponse:
         """Return a response with all that is certain, and what is new of it."""
         kwargs: dict[str, Any] = {"tool_calls": list(self._in_openai)} if self._calls else {}
         if self._stream.is_over:
             # Of what the first answer has, which stands in the text, the model has been told.
             kwargs |= self.reply.report.to_dict()
         self._message = answer_message(response.message, self.text, self.reasoning, self._calls, kwargs)
-        changes: dict[str, Any] = {"delta": fresh.text, "message": self._message}
-        if fresh.thought or fresh.progress:
-            of_response = {**response.additional_kwargs}
-            if fresh.thought:
-                of_response[_THINKING] = (of_response.get(_THINKING) or "") + fresh.thought
-            if fresh.progress:
-                of_response["tool_call_progress"] = list(fresh.progress)
-            changes["additional_kwargs"] = of_response
+        changes: dict[str, Any] = {"delta": delta, "message": self._message}
+        if thought:
+            given = response.additional_kwargs
+            changes["additional_kwargs"] = {**given, _THINKING: (given.get(_THINKING) or "") + thought}
         return response.model_copy(update=changes)
 
 
-class _Fresh(NamedTuple):
-    """What has become certain with one response."""
+class AsItComes:
+    """An answer that is passed on as it comes."""
 
-    text: str | None = ""
-    thought: str = ""
-    progress: Sequence[Delta] = ()
+    def __init__(self) -> None:
+        """Begin an answer."""
+        self._has_begun = False
+
+    def require_responses(self) -> None:
+        """Raise if there were none.
+
+        Raises:
+            ValueError: the stream ended without a response.
+        """
+        if not self._has_begun:
+            raise ValueError(NO_RESPONSE)
+
+    def whole(self, response: _Any) -> _Any:
+        """Return a whole response."""
+        self._has_begun = True
+        return response
+
+    feed = whole
+
+    def end(self) -> tuple[()]:
+        """Take the end of the answer."""
+        return ()
+
+    abort = end
 
 
 class NewText:
@@ -274,48 +274,31 @@ class NewText:
         return "" if self._has_deltas else content
 
 
-class ResponseReader(Protocol[_Given_contra, _Read_co]):
-    """What reads a stream of responses."""
-
-    def feed(self, response: _Given_contra, /) -> _Read_co:
-        """Take the next response, and return what was read of it."""
-
-    def end(self) -> Iterable[_Read_co]:
-        """Take the end of the stream, and return what follows."""
-
-    def abort(self) -> Iterable[_Read_co]:
-        """Take the news that the stream broke off, and return what follows."""
-
-
-def stream_responses(
-    responses: Iterable[_Given_contra], reader: ResponseReader[_Given_contra, _Read_co]
-) -> Generator[_Read_co, None, None]:
+def stream_responses(responses: Iterable[Any], answer: Answer | AsItComes) -> Generator[Any, None, None]:
     """Read a stream of responses, and close it at the end."""
     try:
         for response in responses:
-            yield reader.feed(response)
+            yield answer.feed(response)
     except Exception:
-        yield from reader.abort()
+        yield from answer.abort()
         raise
     finally:
         if isinstance(responses, Generator):
             responses.close()
-    yield from reader.end()
+    yield from answer.end()
 
 
-async def astream_responses(
-    responses: AsyncIterable[_Given_contra], reader: ResponseReader[_Given_contra, _Read_co]
-) -> AsyncGenerator[_Read_co, None]:
+async def astream_responses(responses: AsyncIterable[Any], answer: Answer | AsItComes) -> AsyncGenerator[Any, None]:
     """Read an asynchronous stream of responses, and close it at the end."""
     try:
         async for response in responses:
-            yield reader.feed(response)
+            yield answer.feed(response)
     except Exception:
-        for read in reader.abort():
+        for read in answer.abort():
             yield read
         raise
     finally:
         if isinstance(responses, AsyncGenerator):
             await responses.aclose()
-    for read in reader.end():
+    for read in answer.end():
         yield read

@@ -4,9 +4,10 @@
 
     Llama3ToolsError
     ├── MalformedToolCallError (OutputParserException, ValueError)    a call that does not run
-    ├── ResponseFormatError (ValueError)
-    │   └── StrictResponseError (OutputParserException)               an output that is not the strict response object
-    └── LLMRequestError (RuntimeError)                                an LLM that gives no answer, or not all of it
+    └── ResponseFormatError (ValueError)
+        └── StrictResponseError (OutputParserException)               an output that is not the strict response object
+
+An LLM's own errors come through as they are, with a note that says what to do if that is known.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from llama_index.core.output_parsers.base import OutputParserException
 
 from llama3_tools import Llama3ToolsError, ResponseFormatError
 from llama3_tools.chat import RefusedCall
-from llama3_tools.text import escape_invisible
 
-__all__ = ["LLMRequestError", "MalformedToolCallError", "StrictResponseError"]
+__all__ = ["MalformedToolCallError", "StrictResponseError"]
 
 
 class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError):
@@ -62,28 +62,3 @@ class StrictResponseError(ResponseFormatError, OutputParserException):
     Traceback (most recent call last):
     llama_index_llama3_tools.errors.StrictResponseError: no_json: no JSON object is in the output, which begins ...
     """
-
-
-class LLMRequestError(Llama3ToolsError, RuntimeError):
-    """The LLM behind a `Llama3ToolLLM` refused a request, gave no answer or broke one off. The text says what to do.
-
-    It is raised from the LLM's own error, which is its `__cause__`. Errors about which there is nothing to say come
-    through as they are.
-
-    Args:
-        problem: what went wrong, and what to do.
-        output: what the model had written by then; its beginning is in the text.
-    """
-
-    def __init__(self, problem: str, output: str = "") -> None:
-        self.problem = problem
-        """What went wrong, and what to do."""
-        self.output = output
-        """What the model had written by then: nothing of it is lost."""
-        super().__init__(
-            f"{problem}; the model had written: {escape_invisible(f'{output!r:.200}')}" if output else problem
-        )
-
-    def __reduce__(self) -> tuple[type[LLMRequestError], tuple[str, str]]:
-        """Pickle by the arguments."""
-        return type(self), (self.problem, self.output)

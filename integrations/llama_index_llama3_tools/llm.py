@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
+from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import Field, SerializeAsAny, WithJsonSchema, field_serializer, field_validator
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine.types import AgentChatResponse
@@ -31,14 +29,12 @@ from llama_index.core.tools import BaseTool
 from llama_index.core.types import BaseOutputParser, PydanticProgramMode
 
 from llama3_tools import Limits
-from llama3_tools.chat import ChatOption, ChatOptions, Request, ToolChat, chat_options, kept_chat
+from llama3_tools.chat import ChatOption, ChatOptions, Request, chat_options, kept_chat
 from llama3_tools.errors import a_type
 from llama3_tools.text import escape_invisible
-from llama_index_llama3_tools.answers import Answer, NewText, as_chat_response, astream_responses, stream_responses
-from llama_index_llama3_tools.errors import LLMRequestError
-from llama_index_llama3_tools.hints import NO_RESPONSE, explain_errors
-from llama_index_llama3_tools.messages import calls_of, conversation, require_messages, to_dicts, to_messages
+from llama_index_llama3_tools.messages import conversation, require_messages, to_dicts, to_messages
 from llama_index_llama3_tools.tools import as_tools, rename_tools, tool_dicts
+from llama_index_llama3_tools.turns import Listeners, Turn, dispatcher
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,6 +46,7 @@ class _Option(ChatOption, total=False):
     """The options by name, and what `predict` and the like look up on the LLM that they are called on."""
 
     callback_manager: CallbackManager
+    rate_limiter: Any
     system_prompt: str | None
     messages_to_prompt: Any
     completion_to_prompt: Any
@@ -58,10 +55,8 @@ class _Option(ChatOption, total=False):
     query_wrapper_prompt: BasePromptTemplate | None
 
 
-_INHERITED = _Option.__annotations__.keys() - ChatOption.__annotations__.keys()
-_Response = TypeVar("_Response", ChatResponse, CompletionResponse)
-_ANY = ToolChat(None, max_retries=0).request([])
-"""Reads the calls of messages that come from elsewhere."""
+_OF_REQUESTS = {"callback_manager", "rate_limiter"}
+"""What the LLM inside reports its requests by, and waits for."""
 
 
 class Llama3ToolLLM(FunctionCallingLLM):
@@ -95,7 +90,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
             the LLM's own tool calling; what comes back as text is read all the same. LlamaIndex has no messages of the
             role `ipython`.
         **kwargs: single options, those of `ReadOptions` among them, which go before those in `options`; and the fields
-            that all LLMs have: what is not given is taken from `llm`.
+            that all LLMs have: what is not given is taken from `llm`. A `callback_manager` or `rate_limiter` given is
+            that of a copy of `llm`.
 
     Raises:
         TypeError: `llm` is no LLM of LlamaIndex, there is no such option, or it has the wrong type.
@@ -110,14 +106,22 @@ class Llama3ToolLLM(FunctionCallingLLM):
     def __init__(self, llm: LLM, *, options: ChatOptions | None = None, **kwargs: Unpack[_Option]) -> None:
         of_llm = {name: value for name, value in kwargs.items() if name in LLM.model_fields}
         changes = {name: value for name, value in kwargs.items() if name not in of_llm}
-        inherited = {name: getattr(llm, name) for name in _INHERITED if hasattr(llm, name)}
+        inherited = {name: getattr(llm, name) for name in LLM.model_fields if hasattr(llm, name)}
         super().__init__(llm=llm, options=_options(options, changes, llm), **{**inherited, **of_llm})
+        if given := {name: value for name, value in kwargs.items() if name in _OF_REQUESTS}:
+            self.llm = self.llm.model_copy(update=given)
         if not getattr(llm, "is_chat_model", True) and "is_chat_model" not in llm.model_fields_set:
             warnings.warn(
                 f"{type(llm).__name__} completes text, and does not chat: set is_chat_model=True, as most servers "
                 "chat. is_chat_model=False says that it is meant",
                 stacklevel=2,
             )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set a field; what requests are reported by and wait for, on the LLM inside too."""
+        super().__setattr__(name, value)
+        if name in _OF_REQUESTS:
+            setattr(self.llm, name, value)
 
     @field_validator("llm", mode="before")
     @classmethod
@@ -150,44 +154,31 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
-        plain = self._without_tools(messages)
-        with explain_errors(self.llm):
-            return self._read(self.llm.chat(to_messages(plain.messages), **kwargs), plain)
+        return self._plain(messages, kwargs).whole("chat")
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
         """Let the LLM answer a conversation without tools; see `chat`."""
-        plain = self._without_tools(messages)
-        with explain_errors(self.llm):
-            return self._read(await self.llm.achat(to_messages(plain.messages), **kwargs), plain)
+        return await self._plain(messages, kwargs).awhole("achat")
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
-        plain = self._without_tools(messages)
-        with explain_errors(self.llm):
-            return self._pass_on(self.llm.stream_chat(to_messages(plain.messages), **kwargs), plain)
+        return self._plain(messages, kwargs).stream("stream_chat")
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
-        plain = self._without_tools(messages)
-        with explain_errors(self.llm):
-            return self._apass_on(await self.llm.astream_chat(to_messages(plain.messages), **kwargs), plain)
+        return self._plain(messages, kwargs).astream("astream_chat")
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM complete a text."""
-        with explain_errors(self.llm):
-            return self._read(self.llm.complete(prompt, formatted=formatted, **kwargs), self._without_tools(()))
+        return self._completing(prompt, formatted=formatted, **kwargs).whole("complete")
 
     async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM complete a text."""
-        with explain_errors(self.llm):
-            response = await self.llm.acomplete(prompt, formatted=formatted, **kwargs)
-            return self._read(response, self._without_tools(()))
+        return await self._completing(prompt, formatted=formatted, **kwargs).awhole("acomplete")
 
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, FBT001, FBT002 (the same)
         """Let the LLM stream the completion of a text."""
-        with explain_errors(self.llm):
-            responses = self.llm.stream_complete(prompt, formatted=formatted, **kwargs)
-            return self._pass_on(responses, self._without_tools(()))
+        return self._completing(prompt, formatted=formatted, **kwargs).stream("stream_complete")
 
     async def astream_complete(
         self,
@@ -196,10 +187,9 @@ class Llama3ToolLLM(FunctionCallingLLM):
         **kwargs: Any,  # noqa: ANN401 (the same)
     ) -> CompletionResponseAsyncGen:
         """Let the LLM stream the completion of a text."""
-        with explain_errors(self.llm):
-            responses = await self.llm.astream_complete(prompt, formatted=formatted, **kwargs)
-            return self._apass_on(responses, self._without_tools(()))
+        return self._completing(prompt, formatted=formatted, **kwargs).astream("astream_complete")
 
+    @dispatcher.span
     def chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's arguments)
         """Ask a model that may call tools.
 
@@ -213,40 +203,29 @@ class Llama3ToolLLM(FunctionCallingLLM):
                 all that is for the LLM.
 
         Raises:
-            LLMRequestError: the LLM refuses tools or gives no answer, in a way about which there is something to say.
+            NotImplementedError: `tools_in="request"`, and the LLM calls no tools itself.
             ToolDefinitionError: two tools have one name, one has none or is its server's own, or `tool_choice` names
                 none.
             TypeError: `tools` is no list of tools, `chat_history` no list of messages, or `user_msg` neither a text
                 nor a message.
         """
-        settings, request = self._begin(tools, *args, **kwargs)
-        with explain_errors(self.llm):
-            while True:
-                answer = Answer(request)
-                response = answer.whole(self._ask("chat", settings, request))
-                if (again := request.retry(answer.reply)) is None:
-                    return response
-                request = again
+        return self._with_tools(tools, *args, **kwargs).whole("chat")
 
+    @dispatcher.span
     async def achat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
         """Ask a model that may call tools; see `chat_with_tools`."""
-        settings, request = self._begin(tools, *args, **kwargs)
-        with explain_errors(self.llm):
-            while True:
-                answer = Answer(request)
-                response = answer.whole(await self._ask("achat", settings, request))
-                if (again := request.retry(answer.reply)) is None:
-                    return response
-                request = again
+        return await self._with_tools(tools, *args, **kwargs).awhole("achat")
 
+    @dispatcher.span
     def stream_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
         """Ask a model that may call tools, and stream the answer; see `chat_with_tools`.
 
         `delta` is text alone, and `message` holds each call as soon as it is certain that it runs. If the model is
         asked again, its new answer follows the first one.
         """
-        return self._stream(*self._begin(tools, *args, **kwargs))
+        return self._with_tools(tools, *args, **kwargs).stream("stream_chat")
 
+    @dispatcher.span
     async def astream_chat_with_tools(
         self,
         tools: Sequence[BaseTool],
@@ -254,7 +233,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         **kwargs: Any,  # noqa: ANN401 (the same)
     ) -> ChatResponseAsyncGen:
         """Ask a model that may call tools, and stream the answer; see `stream_chat_with_tools`."""
-        return self._astream(*self._begin(tools, *args, **kwargs))
+        return self._with_tools(tools, *args, **kwargs).astream("astream_chat")
 
     def get_tool_calls_from_response(
         self,
@@ -262,7 +241,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002 (the framework's signature)
         **kwargs: Any,  # noqa: ANN401, ARG002 (the same)
     ) -> list[ToolSelection]:
-        """Return the calls of a response as what LlamaIndex runs. Arguments that are no JSON object are no call.
+        """Return the calls of a response as what LlamaIndex runs.
 
         Args:
             response: what one of the methods with tools gave.
@@ -272,7 +251,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         Raises:
             ValueError: there is no call, and `error_on_no_tool_call`.
         """
-        made = _selections(response.message)
+        made = [
+            ToolSelection(tool_id=block.tool_call_id or "", tool_name=block.tool_name, tool_kwargs=block.tool_kwargs)
+            for block in response.message.blocks
+            if isinstance(block, ToolCallBlock) and isinstance(block.tool_kwargs, dict)
+        ]
         if not made and error_on_no_tool_call:
             written = escape_invisible(repr(response.message.content))
             raise ValueError(f"Expected a tool call, but the model wrote none: {written}")
@@ -289,10 +272,15 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 (the same)
         """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
-        settings, request = self._begin(tools, *args, **kwargs)
+        _, settings, request = self._asked(tools, *args, **kwargs)
         return {"messages": to_messages(request.messages), **settings}
 
-    def _begin(  # noqa: PLR0913, PLR0917 (the framework's signature)
+    def _with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> Turn[ChatResponse]:  # noqa: ANN401 (the same)
+        messages, settings, request = self._asked(tools, *args, **kwargs)
+        listeners = Listeners({"class_name": self.class_name(), **self.metadata.model_dump()}, messages)
+        return Turn(self.llm, settings, request, is_read=True, listeners=listeners)
+
+    def _asked(  # noqa: PLR0913, PLR0917 (the framework's signature)
         self,
         tools: Sequence[BaseTool],
         user_msg: str | ChatMessage | None = None,
@@ -302,14 +290,16 @@ class Llama3ToolLLM(FunctionCallingLLM):
         tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
         tool_choice: object = None,
         **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> tuple[dict[str, Any], Request]:
-        """Return what the LLM is asked with beside the messages, and the request."""
+    ) -> tuple[list[ChatMessage], dict[str, Any], Request]:
+        """Return the conversation, what the LLM is asked with beside its messages, and the request."""
         tools = list(tools) if isinstance(tools, Iterator) else tools
         chat = kept_chat(tool_dicts(tools, may_repeat=True), self.options)
         if tool_required and tool_choice in (None, False, "auto"):
             tool_choice = "required"
-        messages = to_dicts(conversation(chat_history, user_msg))
-        request = chat.request(messages, tool_choice=tool_choice, parallel_tool_calls=allow_parallel_tool_calls)
+        messages = conversation(chat_history, user_msg)
+        request = chat.request(
+            to_dicts(messages), tool_choice=tool_choice, parallel_tool_calls=allow_parallel_tool_calls
+        )
         if request.tools:
             kwargs |= {
                 "tools": rename_tools(tools, request),
@@ -319,136 +309,18 @@ class Llama3ToolLLM(FunctionCallingLLM):
             }
             if request.tool_choice != "auto":
                 kwargs["tool_choice"] = request.tool_choice
-        return kwargs, request
+        return messages, kwargs, request
 
-    def _ask(self, way: str, settings: dict[str, Any], request: Request) -> Any:  # noqa: ANN401 (what the LLM gives)
-        """Ask the LLM inside: in the way of that name, or through its own tool calling."""
-        messages = to_messages(request.messages)
-        if not request.tools:
-            return getattr(self.llm, way)(messages, **settings)
-        if not isinstance(self.llm, FunctionCallingLLM):
-            raise LLMRequestError(
-                f'tools_in="request" needs an LLM that calls tools itself, and {type(self.llm).__name__} does not: '
-                'use tools_in="user"'
-            )
-        return getattr(self.llm, f"{way}_with_tools")(chat_history=messages, **settings)
+    def _completing(self, prompt: str, **settings: Any) -> Turn[CompletionResponse]:  # noqa: ANN401 (the same)
+        return Turn(self.llm, {"prompt": prompt, **settings})
 
-    def _stream(self, settings: dict[str, Any], first: Request) -> Generator[ChatResponse, None, None]:
-        request: Request | None = first
-        answer = None
-        while request is not None:
-            answer = Answer(request, after=answer)
-            with explain_errors(self.llm, answer):
-                yield from stream_responses(self._ask("stream_chat", settings, request), answer)
-            answer.require_responses()
-            request = request.retry(answer.reply)
-
-    async def _astream(self, settings: dict[str, Any], first: Request) -> AsyncGenerator[ChatResponse, None]:
-        request: Request | None = first
-        answer = None
-        while request is not None:
-            answer = Answer(request, after=answer)
-            with explain_errors(self.llm, answer):
-                async with aclosing(
-                    astream_responses(await self._ask("astream_chat", settings, request), answer)
-                ) as responses:
-                    async for response in responses:
-                        yield response
-            answer.require_responses()
-            request = request.retry(answer.reply)
+    def _plain(self, messages: object, settings: Mapping[str, Any]) -> Turn[ChatResponse]:
+        request = kept_chat((), self.options).request(to_dicts(require_messages(messages)))
+        return Turn(self.llm, settings, request, is_read=self.options.read.split_reasoning)
 
     def _knowing_only_given_tools(self) -> Llama3ToolLLM:
         read = replace(self.options.read, on_unknown_tool="text")
         return self.model_copy(update={"options": replace(self.options, read=read)})
-
-    def _without_tools(self, messages: object) -> Request:
-        return kept_chat((), self.options).request(to_dicts(require_messages(messages)))
-
-    def _read(self, response: _Response, plain: Request) -> _Response:
-        """Return an answer without tools, with reasoning apart."""
-        if not self.options.read.split_reasoning:
-            return response
-        return _like(response, Answer(plain).whole(response))
-
-    def _pass_on(self, responses: Iterable[_Response], plain: Request) -> Generator[_Response, None, None]:
-        answer = _PlainStream[_Response](plain)
-        with explain_errors(self.llm, answer):
-            yield from stream_responses(responses, answer)
-        answer.require_responses()
-
-    async def _apass_on(self, responses: AsyncIterable[_Response], plain: Request) -> AsyncGenerator[_Response, None]:
-        answer = _PlainStream[_Response](plain)
-        with explain_errors(self.llm, answer):
-            async with aclosing(astream_responses(responses, answer)) as responses_read:
-                async for response in responses_read:
-                    yield response
-        answer.require_responses()
-
-
-class _PlainStream(Generic[_Response]):
-    """A streamed answer without tools: as it comes, or with reasoning apart."""
-
-    def __init__(self, plain: Request) -> None:
-        self._apart = Answer(plain) if plain.chat.options.read.split_reasoning else None
-        self._text = NewText()
-        self._last: _Response | None = None
-
-    @property
-    def output(self) -> str:
-        """What the model has written so far."""
-        return self._text.output
-
-    def require_responses(self) -> None:
-        """Raise if there were none."""
-        if self._last is None:
-            raise LLMRequestError(NO_RESPONSE)
-
-    def feed(self, response: _Response, /) -> _Response:
-        self._last = response
-        self._text.of(as_chat_response(response))
-        return response if self._apart is None else _like(response, self._apart.feed(response))
-
-    def end(self) -> list[_Response]:
-        return self._ending(self._apart.end() if self._apart else [])
-
-    def abort(self) -> list[_Response]:
-        return self._ending(self._apart.abort() if self._apart else [])
-
-    def _ending(self, responses: Iterable[ChatResponse]) -> list[_Response]:
-        return [] if self._last is None else [_like(self._last, response) for response in responses]
-
-
-def _like(response: _Response, chat: ChatResponse) -> _Response:
-    """Return a chat response as the kind of response that it was made of; a completion has no blocks for reasoning."""
-    if not isinstance(response, CompletionResponse):
-        return chat
-    given = {key: value for key, value in response.additional_kwargs.items() if key != "thinking_delta"}
-    reasoning = "\n\n".join(block.content or "" for block in chat.message.blocks if isinstance(block, ThinkingBlock))
-    kwargs = {**given, **chat.additional_kwargs, **({"thinking": reasoning} if reasoning else {})}
-    changes = {"text": chat.message.content or "", "delta": chat.delta, "logprobs": chat.logprobs}
-    return response.model_copy(update={**changes, "additional_kwargs": kwargs})
-
-
-def _selections(message: ChatMessage) -> list[ToolSelection]:
-    """Return the calls of a message. Agents ask for them with each response of a stream."""
-    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
-    if blocks and all(map(_is_read, blocks)):
-        made: list[Any] = [(block.tool_call_id, block.tool_name, block.tool_kwargs) for block in blocks]
-    else:
-        reply = _ANY.read({"tool_calls": calls_of(message)})
-        made = [(call.id, call.name, call.arguments) for call in reply.tool_calls]
-    return [ToolSelection(tool_id=call_id, tool_name=name, tool_kwargs=kwargs) for call_id, name, kwargs in made]
-
-
-def _is_read(block: ToolCallBlock) -> bool:
-    """Return whether a call is one that the chat layer could have read, as those of an `Answer` are."""
-    if not block.tool_call_id or not block.tool_name or not isinstance(block.tool_kwargs, dict):
-        return False
-    try:
-        json.dumps(block.tool_kwargs, ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
 
 
 def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any], llm: object) -> ChatOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
 _ONE_TEXT = {MessageRole.ASSISTANT, *_RESULTS}
 """The roles of messages whose texts the chat layer joins, which LlamaIndex puts on lines of their own."""
+_ERROR = re.compile(r"Encountered error: |Tool .* not found\. Please select a tool that is available\.\Z", re.DOTALL)
+"""How LlamaIndex begins the result of a tool that failed (`call_tool_with_selection`), or answers a call of none."""
 
 
 def require_messages(given: object, name: str = "messages") -> list[ChatMessage]:
@@ -34,22 +37,16 @@ def require_messages(given: object, name: str = "messages") -> list[ChatMessage]
 
     >>> require_messages("Hi", "chat_history")
     Traceback (most recent call last):
-    TypeError: chat_history must be a list of ChatMessage, not a str: put ChatMessage(content=...) in a list
+    TypeError: chat_history must be a list of ChatMessage(role=..., content=...): found a str
 
     Raises:
         TypeError: it is no list of messages.
     """
-    if isinstance(given, (str, Mapping)):
-        found = a_type(given)
-        raise TypeError(f"{name} must be a list of ChatMessage, not {found}: put ChatMessage(content=...) in a list")
-    if isinstance(given, ChatMessage) or not isinstance(given, Iterable):
-        hint = ": put it in a list" if isinstance(given, ChatMessage) else ""
-        raise TypeError(f"{name} must be a list of ChatMessage, not {a_type(given)}{hint}")
-    messages = list(given)
-    for index, message in enumerate(messages):
-        if not isinstance(message, ChatMessage):
-            found = a_type(message)
-            raise TypeError(f"{name}[{index}] must be ChatMessage(role=..., content=...), not {found}")
+    is_list = isinstance(given, Iterable) and not isinstance(given, (str, Mapping, ChatMessage))
+    messages: list[Any] = list(given) if is_list else [given]  # type: ignore[call-overload]  # it is iterable
+    wrong = [message for message in messages if not isinstance(message, ChatMessage)] if is_list else messages
+    if wrong:
+        raise TypeError(f"{name} must be a list of ChatMessage(role=..., content=...): found {a_type(wrong[0])}")
     return messages
 
 
@@ -60,14 +57,13 @@ def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
         TypeError: `chat_history` is no list of messages, or `user_msg` neither a text nor a message.
     """
     messages = [] if chat_history is None else require_messages(chat_history, "chat_history")
+    if user_msg is None:
+        return messages
     if isinstance(user_msg, str):
-        user_msg = ChatMessage(role=MessageRole.USER, content=user_msg)
-    if user_msg is not None and not isinstance(user_msg, ChatMessage):
-        raise TypeError(
-            f"user_msg must be a str or a ChatMessage, not {a_type(user_msg)}: "
-            "pass earlier messages as chat_history, a list of ChatMessage"
-        )
-    return messages if user_msg is None else [*messages, user_msg]
+        return [*messages, ChatMessage(role=MessageRole.USER, content=user_msg)]
+    if isinstance(user_msg, ChatMessage):
+        return [*messages, user_msg]
+    raise TypeError(f"user_msg must be a str or a ChatMessage, not {a_type(user_msg)}")
 
 
 def to_dicts(messages: Iterable[ChatMessage]) -> list[dict[str, Any]]:
@@ -84,7 +80,8 @@ def _to_dict(message: ChatMessage) -> dict[str, Any]:
     is_one_text = message.role in _ONE_TEXT and all(isinstance(part, str) for part in parts)
     content = message.content if is_one_text else parts
     calls = {"tool_calls": calls_of(message)} if has_calls(message) else {}
-    return {**message.additional_kwargs, "role": message.role.value, "content": content, **calls}
+    error = {"is_error": True} if message.role in _RESULTS and _ERROR.match(message.content or "") else {}
+    return {**message.additional_kwargs, "role": message.role.value, "content": content, **calls, **error}
 
 
 def _part(block: ContentBlock) -> object:

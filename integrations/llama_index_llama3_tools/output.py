@@ -8,26 +8,13 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.llms.llm import ToolSelection
 
 from llama3_tools.chat import RefusedCall, Reply, Report
-from llama3_tools.text import escape_invisible, shown
+from llama3_tools.text import escape_invisible
 from llama_index_llama3_tools.messages import answer_message
 
-__all__ = ["Llama3ToolOutput", "Showable"]
+__all__ = ["Llama3ToolOutput"]
 
 
-class Showable(BaseModel):
-    """A model that is shown with integers of any size, which Python does not write; no character hides."""
-
-    def __repr_str__(self, join_str: str) -> str:
-        """Write the fields, for `repr` and `str`."""
-        fields = {name: value for name, value in self.__repr_args__() if name}
-        try:
-            written = {name: repr(value) for name, value in fields.items()}
-        except ValueError:
-            written = {name: shown(value) for name, value in self.model_dump(include=set(fields)).items()}
-        return escape_invisible(join_str.join(f"{name}={value}" for name, value in written.items()), exact=True)
-
-
-class Llama3ToolOutput(Showable):
+class Llama3ToolOutput(BaseModel):
     """One model output, taken apart.
 
     A pydantic model, so that it can be the field of a Workflow event and be stored in a Workflow's context. Its `str()`
@@ -85,3 +72,7 @@ class Llama3ToolOutput(Showable):
     def __str__(self) -> str:
         """Return the text."""
         return self.text
+
+    def __repr__(self) -> str:
+        """Show the fields; no character hides."""
+        return escape_invisible(super().__repr__(), exact=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llama_index.core.base.llms.types import ThinkingBlock
-from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.types import BaseOutputParser
 
 from llama3_tools import (
@@ -117,7 +116,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             StrictResponseError: it is not the one object, and `strict=True`.
         """
         if not isinstance(output, str):
-            raise TypeError(f"parse takes the model's text, a str, not {a_type(output)}{_hint(output)}")
+            raise TypeError(
+                f"parse takes the model's text, a str, not {a_type(output)}: a response is for promote, many for stream"
+            )
         reply = self._request.read({"content": output})
         self._check(output, reply)
         return Llama3ToolOutput.from_reply(reply)
@@ -162,26 +163,39 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             responses: what `llm.stream_chat` or `llm.stream_complete` gave.
 
         Raises:
-            TypeError: `responses` is no stream of responses.
+            TypeError: `responses` holds something else.
             MalformedToolCallError: a call is malformed, and `on_invalid="raise"`; after the last response.
             StrictResponseError: the text is not the one object, and `strict=True`; instead of any response.
         """
-        _require_stream(responses, Iterable, "stream")
-        return self._stream(responses)
+        answer = Answer(self._request)
+        last: ChatResponse | None = None
+        for last in stream_responses(responses, answer):
+            if not self._strict:  # in which the last character may break the format
+                yield last
+        self._check(answer.output, answer.reply, answer)
+        if self._strict and last is not None:
+            yield _at_once(last)
 
-    def astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
+    async def astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
         """Take an asynchronous stream of responses apart while it comes in; see `stream`.
 
         Args:
             responses: what `await llm.astream_chat(…)` or `await llm.astream_complete(…)` gave.
 
         Raises:
-            TypeError: `responses` is no asynchronous stream of responses.
+            TypeError: `responses` holds something else.
             MalformedToolCallError: a call is malformed, and `on_invalid="raise"`; after the last response.
             StrictResponseError: the text is not the one object, and `strict=True`; instead of any response.
         """
-        _require_stream(responses, AsyncIterable, "astream")
-        return self._astream(responses)
+        answer = Answer(self._request)
+        last: ChatResponse | None = None
+        async with aclosing(astream_responses(responses, answer)) as read:
+            async for last in read:
+                if not self._strict:
+                    yield last
+        self._check(answer.output, answer.reply, answer)
+        if self._strict and last is not None:
+            yield _at_once(last)
 
     def format(self, query: str) -> str:
         r"""Put the tool prompt in front of a query; without tools the query stays as it is.
@@ -189,10 +203,6 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         >>> Llama3JsonToolOutputParser([{"name": "now"}]).format("What time is it?")[-18:]
         '\n\nWhat time is it?'
         """
-        given: object = query
-        if not isinstance(given, str):
-            hint = ": use format_messages" if isinstance(given, (ChatMessage, list)) else ""
-            raise TypeError(f"format takes a query, a str, not {a_type(given)}{hint}")
         [message] = self.format_messages([ChatMessage(content=query)])
         return message.content or ""
 
@@ -204,10 +214,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `messages` is no list of messages.
         """
-        given: object = messages
-        if isinstance(given, str):
-            raise TypeError("format_messages takes a list of ChatMessage, not a str: use format")
-        checked, prompt = require_messages(given), self._tool_prompt
+        checked, prompt = require_messages(messages), self._tool_prompt
         return to_messages(put_tools(to_dicts(checked), prompt, "user")) if prompt else checked
 
     def __repr__(self) -> str:
@@ -240,54 +247,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
                 error.problem, error.detail, expected=error.expected, output=output, offset=error.offset
             ) from None
 
-    def _stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
-        answer = Answer(self._request)
-        read = stream_responses(responses, answer)
-        if self._strict:  # the last character may break the format
-            last = deque(read, maxlen=1)
-            self._check(answer.output, answer.reply, answer)
-            yield from map(_at_once, last)
-            return
-        yield from read
-        self._check(answer.output, answer.reply, answer)
-
-    async def _astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
-        answer = Answer(self._request)
-        last: ChatResponse | None = None
-        async with aclosing(astream_responses(responses, answer)) as read:
-            async for response in read:
-                last = response
-                if not self._strict:
-                    yield response
-        self._check(answer.output, answer.reply, answer)
-        if self._strict and last is not None:
-            yield _at_once(last)
-
 
 def _at_once(last: ChatResponse) -> ChatResponse:
     """Return the last response of a stream, for all of them."""
     thoughts = [block.content for block in last.message.blocks if isinstance(block, ThinkingBlock) and block.content]
     kwargs = {**last.additional_kwargs, **({"thinking_delta": "\n\n".join(thoughts)} if thoughts else {})}
     return last.model_copy(update={"delta": last.message.content or "", "additional_kwargs": kwargs})
-
-
-def _require_stream(given: object, kind: type, method: str) -> None:
-    # A response is iterable: over its fields.
-    if isinstance(given, (ChatResponse, CompletionResponse, ChatMessage, str)) or not isinstance(given, kind):
-        found = a_type(given)
-        raise TypeError(f"{method} takes the responses that llm.{method}_chat streams, not {found}{_hint(given)}")
-
-
-def _hint(given: object) -> str:
-    """Say what to do with something that LlamaIndex gives and that was handed to the wrong method."""
-    if isinstance(given, (ChatResponse, CompletionResponse)):
-        return ": use promote(response)"
-    if isinstance(given, ChatMessage):
-        return ": use parse(message.content)"
-    if isinstance(given, Awaitable):
-        return ": await it first"
-    if isinstance(given, AsyncIterable):
-        return ": use astream"
-    if isinstance(given, Generator):
-        return ": use stream"
-    return ""

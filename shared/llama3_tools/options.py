@@ -13,8 +13,9 @@ from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
 __all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "shown_changes", "written_id"]
 
-OnUnknownTool: TypeAlias = Literal["text", "call"]
-"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (principle 1)."""
+OnUnknownTool: TypeAlias = Literal["text", "call", "retry"]
+"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (principle 1), or
+it stays text, and in a conversation the model is asked again with the names that there are."""
 
 _pool: list[str] = []
 _IDS = 64
@@ -76,12 +77,13 @@ class ReadOptions:
     Raises:
         TypeError: `formats` is not a list of names, `limits` is not a `Limits`, `id_factory` is not a function, or a
             flag is not a bool.
-        ValueError: `on_unknown_tool` is neither of the two, `formats` names none that there is, or a limit is too low.
+        ValueError: `on_unknown_tool` is none of the three, `formats` names none that there is, or a limit is too low.
     """
 
     on_unknown_tool: OnUnknownTool = "text"
     """With tools declared, what becomes of a call of any other name: `"text"` leaves it in the content and reports a
-    rejection, `"call"` lets it through, so that an agent can answer it."""
+    rejection, `"call"` lets it through, so that an agent can answer it. `"retry"` is `"text"`, and `llama3_tools.chat`
+    asks the model again."""
     formats: tuple[FormatName, ...] | Formats = None
     """The forms of calls to read, by name, or `"all"`. `None`: `json` and `function`; for declared tools `pythonic`,
     too, and `code` if `code_interpreter` is one. `"none"`: no calls; only reasoning is taken out of the text."""

@@ -17,7 +17,7 @@ from llamaindex_workflow import Assistant
     ("name", "arguments", "told"),
     [
         ("forecast", {}, "Result of forecast: There is no tool forecast."),
-        ("fail", {"reason": "paper"}, "Result of fail: Encountered error: out of paper"),
+        ("fail", {"reason": "paper"}, "Error of fail: Encountered error: out of paper"),
     ],
 )
 async def test_the_model_is_told(name: str, arguments: dict[str, Any], told: str) -> None:

@@ -8,13 +8,7 @@
 (<ToolCall now({}) json 0:33>,)
 """
 
-from llama3_tools.chat.constraint import (
-    OTHER_STATUSES,
-    Constrain,
-    may_refuse_constraint,
-    note_refusal,
-    takes_constraint,
-)
+from llama3_tools.chat.constraint import Constrain, Hold
 from llama3_tools.chat.endpoint_errors import (
     NOT_A_COMPLETION,
     EndpointFault,
@@ -44,7 +38,6 @@ from llama3_tools.options import read_options
 
 __all__ = [
     "NOT_A_COMPLETION",
-    "OTHER_STATUSES",
     "REFUSED_TOOL_CALLS",
     "Accepts",
     "ChatOption",
@@ -52,6 +45,7 @@ __all__ = [
     "ChatStream",
     "Constrain",
     "EndpointFault",
+    "Hold",
     "OnInvalid",
     "RefusedCall",
     "RepeatedCalls",
@@ -68,11 +62,8 @@ __all__ = [
     "finish_reason_in",
     "is_complete",
     "kept_chat",
-    "may_refuse_constraint",
-    "note_refusal",
     "put_tools",
     "read_options",
-    "takes_constraint",
     "what_to_do",
     "with_advice",
 ]

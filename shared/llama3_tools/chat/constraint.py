@@ -15,13 +15,10 @@ from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
 
 __all__ = [
-    "OTHER_STATUSES",
     "Constrain",
+    "Hold",
     "answer_schema",
     "in_json_schema",
-    "may_refuse_constraint",
-    "note_refusal",
-    "takes_constraint",
     "tool_grammar",
 ]
 
@@ -38,7 +35,7 @@ _OTHER_FAULTS = {
     EndpointFault.PROXY,
     EndpointFault.NO_SUCH_MODEL,
 }
-OTHER_STATUSES = {
+_OTHER_STATUSES = {
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
     HTTPStatus.NOT_FOUND,
@@ -122,30 +119,46 @@ def tool_grammar(tools: Iterable[Tool], *, is_required: bool, is_strict: bool) -
     return "\n".join([f"root ::= {root}", *calls]) + _JSON.rstrip()
 
 
-def may_refuse_constraint(error: BaseException) -> bool:
-    """Return whether an error may say that a server does not take a constraint, so that it is asked without one.
+class Hold:
+    """Whether the server of a model is held to the form of its answers, in one turn: until it refuses that.
 
-    >>> may_refuse_constraint(TypeError("unexpected keyword argument")), may_refuse_constraint(TimeoutError())
+    >>> hold = Hold(model := object.__new__(type("Model", (), {})), "auto")
+    >>> hold.lets_go(TypeError("unexpected keyword argument 'response_format'")), hold.is_on
     (True, False)
+    >>> hold.note_answer()
+    >>> Hold(model, "auto").is_on
+    False
     """
-    status = getattr(error, "status_code", None)
-    return status not in OTHER_STATUSES and endpoint_fault(error) not in _OTHER_FAULTS
 
+    def __init__(self, model: object, constrain: Constrain | None) -> None:
+        """Begin a turn.
 
-def note_refusal(model: object) -> None:
-    """Note that the server of a client's model takes no constraint; the log has a line of it."""
-    _LOG.info("%s: the server does not take response_format, and is not asked with it again", type(model).__name__)
-    _REFUSING[id(model)] = weakref.ref(model)
+        Args:
+            model: the client's model, by which a refusal is remembered.
+            constrain: how the server is held. With anything but `"auto"`, a refusal is an error.
+        """
+        self._model = model
+        self._is_tried = constrain == "auto"
+        refusing = _REFUSING.get(id(model)) if self._is_tried else None
+        self.is_on = constrain is not None and (refusing is None or refusing() is not model)
+        """Whether it is."""
+        self._is_let_go = False
 
+    def lets_go(self, error: BaseException) -> bool:
+        """Return whether an error may be the refusal, so that the server is asked without it from now on."""
+        is_other = getattr(error, "status_code", None) in _OTHER_STATUSES or endpoint_fault(error) in _OTHER_FAULTS
+        if not (self.is_on and self._is_tried) or is_other:
+            return False
+        self.is_on, self._is_let_go = False, True
+        return True
 
-def takes_constraint(model: object) -> bool:
-    """Return whether a server may take a constraint: it has not refused one yet.
-
-    Args:
-        model: the client's model, by which it is known.
-    """
-    refusing = _REFUSING.get(id(model))
-    return refusing is None or refusing() is not model
+    def note_answer(self) -> None:
+        """Note that an answer came. If it came without the hold alone, the refusal is remembered, and logged once."""
+        if self._is_let_go:
+            self._is_let_go = False
+            name = type(self._model).__name__
+            _LOG.info("%s: the server does not take response_format, and is not asked with it again", name)
+            _REFUSING[id(self._model)] = weakref.ref(self._model)
 
 
 def _arguments(schema: Mapping[str, Any]) -> str:

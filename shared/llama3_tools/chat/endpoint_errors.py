@@ -155,16 +155,17 @@ def add_advice(error: BaseException, to_do: str) -> None:
         error.__notes__ = [*notes, to_do]  # type: ignore[attr-defined]  # `add_note` is new in Python 3.11
 
 
-def failed_generation(error: BaseException) -> str | None:
+def failed_generation(error: object) -> str | None:
     """Return what the model wrote, if its server refused that as no call: Groq's `tool_use_failed` has it in the error.
 
-    >>> class BadRequestError(Exception):
-    ...     body = {"error": {"code": "tool_use_failed", "failed_generation": "<function=now>{}</function>"}}
-    >>> failed_generation(BadRequestError())
+    >>> failed_generation({"error": {"code": "tool_use_failed", "failed_generation": "<function=now>{}</function>"}})
     '<function=now>{}</function>'
+
+    Args:
+        error: what the client raised, which has the error's body as `body`; or the body.
     """
-    for cause in _causes(error):
-        body = getattr(cause, "body", None)
+    bodies = [getattr(cause, "body", None) for cause in _causes(error)] if isinstance(error, BaseException) else [error]
+    for body in bodies:
         inner = body.get("error", body) if isinstance(body, Mapping) else None
         text = inner.get("failed_generation") if isinstance(inner, Mapping) else None
         if isinstance(text, str) and text:

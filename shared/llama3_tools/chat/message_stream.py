@@ -14,9 +14,14 @@ __all__ = ["MessageStream"]
 _BEGIN = re.compile(r'\{\s*"message"\s*:\s*"')
 _MAY_BEGIN = re.compile(r'(\{\s*("(m(e(s(s(a(g(e("(\s*(:\s*)?)?)?)?)?)?)?)?)?)?)?)?')
 _INSIDE = re.compile(
-    r'(?:[^"\\\ud800-\udfff]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB]..\\u[dD][c-fC-F]..))*'
+    r'(?:[^"\\\x00-\x1f\ud800-\udfff]'
+    r'|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB]..\\u[dD][c-fC-F]..))*'
 )
-"""A piece of a string that can be decoded: it ends before half an escape, and before half a surrogate pair."""
+"""A piece of a string that can be decoded: it ends before what JSON does not have, and before half an escape."""
+_END = re.compile(
+    r"(?:\s|\\(?:[fnrt]|u(?:000[9a-dA-D]|001[c-fC-F]|0020|0085|00[aA]0|1680|200[0-9aA]|202[89fF]|205[fF]|3000)))*\Z"
+)
+"""White space, which is none of the content at the end of the message."""
 
 
 class MessageStream:
@@ -39,25 +44,25 @@ class MessageStream:
         """Take what reads the answer."""
         self._stream = stream
         self._tail = ""
-        """What was not decoded yet."""
-        self._decoded_to = 0
-        """How many characters were, from the brace on: what is before the message counts as decoded."""
+        """What was not shown yet."""
+        self._at = 0
+        """How much of it was read, and may be white space."""
+        self._raw: list[str] = []
+        """What was, as it was written, from the brace on."""
         self._shown: list[str] = []
-        self._blank = ""
-        """White space that was decoded, and may be the end of the message."""
         self._is_open = True
         """Whether more of the message may come."""
-        self._skip: int | None = None
-        """How many characters of the reader's text were shown, once it has some."""
+        self._skipped: str | None = None
+        """What of the reader's text was shown, once it has some: what is left of it."""
 
     @property
     def extraction(self) -> Extraction:
         """The answer so far, as an `ExtractionStream` has it."""
-        extraction, shown = self._stream.extraction, "".join(self._shown)
-        content = extraction.content
-        if content is None or content.startswith(shown):
+        extraction = self._stream.extraction
+        text, known = self._compared(extraction.content or "")
+        if known == (shown := "".join(self._shown)):
             return extraction
-        return replace(extraction, content=shown + self._blank + content.lstrip()[self._decoded_to :])
+        return replace(extraction, content=shown + text[_shared(text, known) :])
 
     def feed(self, text: str) -> list[Event]:
         """Take the next text, and return what became certain."""
@@ -78,42 +83,58 @@ class MessageStream:
         if not self._is_open:
             return []
         self._tail += text
-        begin = None
-        if not self._decoded_to:
+        if not self._raw:
             self._tail = self._tail.lstrip()
             begin = _BEGIN.match(self._tail)
             self._is_open = begin is not None or _MAY_BEGIN.fullmatch(self._tail) is not None
             if begin is None:
                 return []
-        inside = _INSIDE.match(self._tail, begin.end() if begin else 0)
+            self._cut(begin.end())
+        inside = _INSIDE.match(self._tail, self._at)
         assert inside is not None  # noqa: S101  # it may match nothing
-        self._is_open = not self._tail.startswith('"', inside.end())
-        self._decoded_to += inside.end()
-        self._tail = self._tail[inside.end() :]
-        decoded = self._blank + json.loads(f'"{inside[0]}"', strict=False)
-        decoded = decoded if self._shown else decoded.lstrip()
-        shown = decoded.rstrip()
-        self._blank = decoded[len(shown) :]
-        if not shown:
+        start, self._at = self._at, inside.end()
+        self._is_open = self._tail[self._at : self._at + 1] in {"", "\\"}
+        end = _END.search(inside[0])
+        assert end is not None  # noqa: S101  # the same
+        if not end.start():
             return []
-        self._shown.append(shown)
-        return [TextDelta(shown)]
+        cut = start + end.start()
+        shown: str = json.loads(f'"{self._tail[:cut]}"')
+        self._shown.append(shown if self._shown else shown.lstrip())
+        self._cut(cut)
+        return [TextDelta(self._shown[-1])]
+
+    def _cut(self, end: int) -> None:
+        """Take what was read off the tail."""
+        self._raw.append(self._tail[:end])
+        self._tail, self._at = self._tail[end:], max(self._at - end, 0)
 
     def _without_shown(self, events: list[Event]) -> list[Event]:
-        """Take what was shown out of the reader's text."""
+        """Take what was shown out of the reader's text: as it was written, if the object is no response after all."""
         self._is_open = False
         left: list[Event] = []
         for event in events:
-            if isinstance(event, TextDelta) and (self._skip is None or self._skip):
-                text = event.text
-                if self._skip is None:
-                    shown = "".join(self._shown)
-                    is_message = text.startswith(shown)
-                    self._skip = len(shown) if is_message else self._decoded_to + len(text) - len(text.lstrip())
-                    text = text if is_message else text[: self._skip] + self._blank + text[self._skip :]
-                skipped, self._skip = self._skip, max(self._skip - len(text), 0)
-                if text[skipped:]:
-                    left.append(TextDelta(text[skipped:]))
+            if isinstance(event, TextDelta) and self._skipped != "":
+                text, known = self._compared(event.text) if self._skipped is None else (event.text, self._skipped)
+                same = _shared(text, known)
+                self._skipped = known[same:] if same == len(text) else ""
+                if text[same:]:
+                    left.append(TextDelta(text[same:]))
             else:
                 left.append(event)
         return left
+
+    def _compared(self, text: str) -> tuple[str, str]:
+        """Return the reader's text, and what of it was shown: the message, or what was written, if that was none."""
+        written, shown = text.lstrip(), "".join(self._shown)
+        begin = self._raw[0] if shown else ""
+        is_written = shown and begin[: len(written)] == written[: len(begin)]
+        return (written, "".join(self._raw)) if is_written else (text, shown)
+
+
+def _shared(text: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    return next(
+        (place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two),
+        min(len(text), len(other)),
+    )

@@ -218,7 +218,7 @@ class ServerCallReader:
 
     def _beyond(self, arguments: dict[str, Any], name: str, made: int) -> _Flaw | None:
         """Return why a call that could be read does not run."""
-        if self.options.on_unknown_tool == "text" and name not in self.tools:
+        if self.options.on_unknown_tool != "call" and name not in self.tools:
             return RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools)
         return _excess(arguments, self.options.limits, made)
 

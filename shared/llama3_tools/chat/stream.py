@@ -243,7 +243,7 @@ class ChatStream:
                 deltas += self._as_text(read.text)
                 if self._readers.says_not_chosen(name, read.reason):
                     refused.append(self._not_chosen(read))
-                elif read.reason != RejectionReason.UNKNOWN_TOOL:  # of which nobody is told, as in text
+                elif read.reason != RejectionReason.UNKNOWN_TOOL or self._readers.reported_names is None:  # as in text
                     refused.append(read)
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))

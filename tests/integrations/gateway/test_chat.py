@@ -333,6 +333,17 @@ class TestNative:
         assert body["parallel_tool_calls"] is False
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_groq_refuses_as_no_call_is_read(stream: bool):
+    error = {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": f"Hm. {CALL}"}
+    with serving(lambda _: Answer([json.dumps({"error": error}).encode()], 400), native=True) as served:
+        response = served.chat(stream=stream)
+    assert response.status_code == 200
+    assert "tool_calls" in response.text
+    assert "Hm." in response.text
+    assert '{\\"name' not in response.text
+
+
 class TestConstraint:
     def test_a_schema_holds_the_upstream_to_a_call_that_has_to_be_made(self):
         with serving(says(CALL), constrain="json_schema") as served:

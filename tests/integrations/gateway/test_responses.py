@@ -463,3 +463,11 @@ def test_an_answer_that_cannot_be_written_passes_as_it_was(monkeypatch: pytest.M
         response = ask(served)
         assert served.metric("faults_total") == 1
     assert response["choices"][0]["message"]["content"] == "Hi"
+
+
+def test_a_tool_that_was_not_declared_is_asked_for_again_as_clients_raise_on_it():
+    with serving(in_turn(says(CALL.replace("get_weather", "get_wether")), says(CALL))) as served:
+        output = ask(served)["output"]
+        told = served.asked[1].body["messages"][-1]["content"]
+    assert [item["name"] for item in output if item["type"] == "function_call"] == ["get_weather"]
+    assert told.startswith("Error of get_wether: The call was not run: ")

@@ -103,7 +103,7 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"reapir": True}, "reapir", "not permitted"),
         ({"repair": "maybe"}, "repair", "boolean"),
         ({"retries": -1}, "retries", "greater than or equal to 0"),
-        ({"unknown_tool": "run"}, "unknown_tool", "'text' or 'call'"),
+        ({"unknown_tool": "run"}, "unknown_tool", "'text', 'call' or 'retry'"),
         ({"formats": ["xml"]}, "formats.0", "'json', 'function', 'pythonic'"),
         *(
             ({"cors": [origin]}, "cors.0", "an origin is * or scheme://host[:port]")

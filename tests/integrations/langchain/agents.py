@@ -36,7 +36,7 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-def call(name: str, **arguments: object) -> str:
+def call(name: str, /, **arguments: object) -> str:
     """Write a call as Llama 3.1 does."""
     return json.dumps({"name": name, "parameters": arguments})
 

@@ -242,7 +242,11 @@ class TestOptions:
             ({"tools_in": "first"}, ValueError, 'tools_in must be "user", "system" or "request", not \'first\''),
             ({"tool_role": "function"}, ValueError, 'tool_role must be "user", "tool" or "ipython", not \'function\''),
             ({"prompt_format": "xml"}, ValueError, 'prompt_format must be "json"'),
-            ({"on_unknown_tool": "drop"}, ValueError, 'on_unknown_tool must be "text" or "call", not \'drop\''),
+            (
+                {"on_unknown_tool": "drop"},
+                ValueError,
+                'on_unknown_tool must be "text", "call" or "retry", not \'drop\'',
+            ),
             ({"max_retries": -1}, ValueError, "max_retries must be 0 or more, not -1"),
             ({"max_retries": "1"}, TypeError, "max_retries must be a whole number, not '1'"),
             ({"max_retries": True}, TypeError, "max_retries must be a whole number, not True"),

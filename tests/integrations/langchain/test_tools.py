@@ -194,7 +194,7 @@ class TestWhatIsNot:
             Llama3JsonToolOutputParser(on_invalid="drop")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match=r'^repeated_calls must be "report" or "keep", not '):
             Llama3JsonToolOutputParser(repeated_calls="drop")  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match='on_unknown_tool must be "text" or "call", not '):
+        with pytest.raises(ValueError, match='on_unknown_tool must be "text", "call" or "retry", not '):
             Llama3JsonToolOutputParser(on_unknown_tool="drop")  # type: ignore[arg-type]
 
 

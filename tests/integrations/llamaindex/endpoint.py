@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -77,3 +78,16 @@ def endpoint(*turns: str | Turn | Answer) -> Iterator[Endpoint]:
         for name in ("NO_PROXY", "no_proxy"):
             environment.setenv(name, "127.0.0.1")
         yield Endpoint(server)
+
+
+def said(error: BaseException) -> str:
+    """Return the text of an error, and what to do about it."""
+    return "\n".join([str(error), *getattr(error, "__notes__", [])])
+
+
+@contextmanager
+def explained(message: str) -> Iterator[pytest.ExceptionInfo[Exception]]:
+    """Expect an error of the client, and what to do about it in its note."""
+    with pytest.raises(Exception) as error:  # noqa: PT011 (clients differ)
+        yield error
+    assert re.search(message, said(error.value))

@@ -88,7 +88,7 @@ class TestFunctionAgent:
         assert served.messages(0) == [("user", f"{PROMPT}\n\nWeather in Paris?")]
         assert served.messages(1) == [
             ("user", f"{PROMPT}\n\nWeather in Paris?"),
-            ("assistant", f"Let me check. {WEATHER}"),
+            ("assistant", f"Let me check.\n{WEATHER}"),
             ("user", "Result of get_weather: Sun in Paris"),
         ]
         assert "tool_calls" not in second["messages"][1]
@@ -114,7 +114,7 @@ class TestFunctionAgent:
         assert answer == "Done."
         assert results(events) == ["12:30 CET", "Rain in Paris"]
         assert served.messages(1)[1:] == [
-            ("assistant", f"{WEATHER}; {TIME}"),
+            ("assistant", f"{WEATHER}\n{TIME}"),
             ("user", "Result of get_weather: Rain in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 
@@ -143,7 +143,7 @@ class TestFunctionAgent:
             )
         assert answer == "Sunny."
         assert results(events)[0] == "Tool forecast not found. Please select a tool that is available."
-        assert served.messages(1)[2] == ("user", f"Result of forecast: {results(events)[0]}")
+        assert served.messages(1)[2] == ("user", f"Error of forecast: {results(events)[0]}")
 
     async def test_the_error_of_a_tool_goes_back_to_the_model(self) -> None:
         with endpoint('{"name": "fail", "parameters": {"reason": "paper"}}', "Sorry.") as served:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
-from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 
@@ -34,13 +33,8 @@ from integrations.llamaindex.trips import (
 )
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
-    Llama3ReActChatFormatter,
-    Llama3ReActOutputParser,
     Llama3ToolLLM,
 )
-
-# LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
-pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
 
 
 class TestTheWrapper:
@@ -169,45 +163,3 @@ class TestTheParser:
     def test_it_needs_tools_to_go_by(self) -> None:
         with pytest.raises(ValueError, match="coerce_arguments needs the schemas of the tools"):
             Llama3JsonToolOutputParser(coerce_arguments=True)
-
-
-class TestReAct:
-    @pytest.mark.parametrize(
-        "output",
-        [
-            f"Thought: Now.\n{write({'stops': '[]', 'days': 'soon'})}",
-            'Thought: Now.\nAction: plan\nAction Input: {"stops": "[]", "days": "soon"}',
-        ],
-        ids=["a call", "LlamaIndex's form"],
-    )
-    def test_a_step_has_arguments_that_fit_and_tells_of_them(self, output: str) -> None:
-        step: Any = Llama3ReActOutputParser([Planner().tool]).parse(output)
-        assert (step.thought, step.action_input) == ("Now.", {"stops": [], "days": "soon"})
-        assert [change.path for change in step.changes] == ["$.stops"]
-        assert [problem.message for problem in step.problems] == [SOON_MESSAGE]
-        assert type(step).model_validate_json(step.model_dump_json()) == step
-        for parser in (
-            Llama3ReActOutputParser(),
-            Llama3ReActOutputParser([Planner().tool], coerce_arguments=False),
-            Llama3ReActOutputParser([]),
-        ):
-            plain: Any = parser.parse(output)
-            assert (plain.action_input, plain.changes) == ({"stops": "[]", "days": "soon"}, ())
-
-    @streamed_or_not
-    async def test_an_agent_s_tool_gets_them_and_the_model_is_told_what_did_not_fit(self, streaming: bool) -> None:
-        planner = Planner()
-        misfitting = {**SOON, "mood": "good"}
-        thoughts = [f"Thought: Now.\n{write(arguments)}" for arguments in (misfitting, WRITTEN)]
-        with endpoint(*thoughts, "Thought: I can answer now.\nAnswer: Done.") as served:
-            agent = ReActAgent(
-                tools=[planner.tool],
-                llm=served.llm(),
-                output_parser=Llama3ReActOutputParser([planner.tool]),
-                formatter=Llama3ReActChatFormatter(),
-                streaming=streaming,
-            )
-            assert str(await agent.run("Plan!")) == "Done."
-        assert planner.given == [misfitting, FITTING]
-        assert served.messages(1)[-1][1].endswith(f"\n(The arguments did not fit. {SOON_MESSAGE})")
-        assert served.messages(2)[-1][1] == "Observation: Planned for 10 days"

@@ -1,34 +1,45 @@
-"""What goes wrong outside: endpoints, tools and options; whichever way is asked, one error says why and what to do."""
+"""What goes wrong outside: endpoints, tools and options; whichever way is asked, the error says why and what to do."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import pickle
 import re
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import httpx
+import openai
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
-from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, ValidationError
+from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
 from llama_index.core.llms import ChatMessage, MessageRole, MockLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
+from llama_index.llms.openai_like import OpenAILike
 
 from endpoints.script import Turn
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
-from integrations.llamaindex.endpoint import TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
+from integrations.llamaindex.endpoint import (
+    TOOLS,
+    WEATHER,
+    Endpoint,
+    endpoint,
+    explained,
+    fail,
+    get_time,
+    get_weather,
+    said,
+    say,
+)
 from integrations.llamaindex.ways import FUNCTION_AGENTS, REACT_AGENTS, STREAMED, WAYS, WHOLE, WITH_TOOLS
 from llama3_tools import ToolDefinitionError
 from llama3_tools.errors import a_type
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
-    Llama3ReActChatFormatter,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
-    LLMRequestError,
 )
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
@@ -58,7 +69,7 @@ ERRORS = {
     "a wrong model, as Ollama says it": (
         answer_error(404, 'model "llama3.1" not found, try pulling it first'),
         {},
-        r"try pulling it first.+has no model 'llama3.1': http://127.+/v1/models",
+        r"try pulling it first(?s:.+)has no model 'llama3.1': http://127.+/v1/models",
     ),
 }
 
@@ -76,11 +87,11 @@ def ask_in_silence(way: str, is_asked: threading.Event) -> tuple[str, int]:
         try:
             # Long enough to connect in on a busy machine, which has the same limit and another message.
             llm = Llama3ToolLLM(Endpoint(server).llm(timeout=1.5))
-            with pytest.raises(LLMRequestError) as error:
+            with explained("set a larger timeout") as error:
                 asyncio.run(WAYS[way](llm))
         finally:
             is_over.set()
-    return str(error.value), len(server.requests)
+    return said(error.value), len(server.requests)
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +114,9 @@ class TestEndpoints:
     @pytest.mark.parametrize("trouble", ERRORS)
     async def test_another_answer_is_explained_after_one_request(self, trouble: str, way: str) -> None:
         answer, options, message = ERRORS[trouble]
-        with endpoint(answer, say("Hello.")) as served, pytest.raises(LLMRequestError, match=message) as error:
+        with endpoint(answer, say("Hello.")) as served, explained(message):
             await WAYS[way](Llama3ToolLLM(served.llm(**options)))
         assert len(served.bodies) == 1
-        assert "\n" not in str(error.value)
-        assert len(str(error.value)) < 1000
 
     @pytest.mark.parametrize("way", WAYS)
     @pytest.mark.parametrize(
@@ -115,14 +124,14 @@ class TestEndpoints:
         [
             ({}, r"no connection to http://127.+/v1: is the server running there\? "),
             ({"is_chat_model": False}, r"no connection to http://127.+/v1: is the server running there\? "),
-            ({"api_base": "localhost/v1"}, r"\(localhost/v1 must begin with http:// or https://\)"),
+            ({"api_base": "localhost/v1"}, r"localhost/v1 must begin with http:// or https://"),
         ],
         ids=["chats", "completes text", "no scheme"],
     )
     async def test_nobody_there(self, options: dict[str, Any], message: str, way: str) -> None:
         with endpoint() as served:
             llm = served.llm(**options)
-        with pytest.raises(LLMRequestError, match=message):
+        with explained(message):
             await WAYS[way](Llama3ToolLLM(llm))
 
     @pytest.mark.parametrize("way", WAYS)
@@ -136,7 +145,7 @@ class TestEndpoints:
         [
             (
                 TimeoutError(),
-                r"^TimeoutError \(no answer in time: .+ as max_retries=3, and max_retries=0 asks once",
+                r"no answer in time: .+ as max_retries=3, and max_retries=0 asks once",
             ),
             (
                 ConnectionError("Failed to connect to Ollama."),
@@ -151,21 +160,19 @@ class TestEndpoints:
             def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
                 raise error
 
-        with pytest.raises(LLMRequestError, match=message):
+        with explained(message):
             Llama3ToolLLM(FailingLLM()).complete("Hi")
 
     @pytest.mark.parametrize("way", WAYS)
     async def test_a_wrapper_in_a_wrapper_explains_once(self, way: str) -> None:
-        with endpoint(PAGE) as served, pytest.raises(LLMRequestError, match=NO_COMPLETION) as error:
+        with endpoint(PAGE) as served, explained(NO_COMPLETION) as error:
             await WAYS[way](Llama3ToolLLM(Llama3ToolLLM(served.llm())))
-        assert str(error.value).count("/v1") == 1
+        assert said(error.value).count("/v1") == 1
 
     def test_a_completion_of_a_server_that_only_chats(self) -> None:
         with endpoint(answer_error(404, "There is no POST /v1/completions here.")) as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=False))
-            with pytest.raises(
-                LLMRequestError, match=r"If the server only chats, use OpenAILike\(…, is_chat_model=True\)"
-            ):
+            with explained(r"If the server only chats, use OpenAILike\(…, is_chat_model=True\)"):
                 llm.chat_with_tools(TOOLS, "Weather?")
 
     @pytest.mark.parametrize("way", WAYS)
@@ -182,18 +189,14 @@ class TestBreaks:
     @pytest.mark.parametrize("is_chat_model", [True, False], ids=["chats", "completes text"])
     @pytest.mark.parametrize("way", STREAMED)
     @pytest.mark.parametrize("text", ['Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth"])
-    async def test_what_had_arrived_is_shown_and_is_in_the_error(
-        self, text: str, way: str, is_chat_model: bool
-    ) -> None:
+    async def test_what_had_arrived_is_shown_before_the_error(self, text: str, way: str, is_chat_model: bool) -> None:
         seen: list[str] = []
         with endpoint(Turn(pieces=say(text).pieces, breaks=True), "Hello.") as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=is_chat_model))
-            with pytest.raises(
-                LLMRequestError, match=r"peer closed connection.+the answer stopped in the middle"
-            ) as error:
+            with explained(r"peer closed connection(?s:.+)the answer stopped in the middle") as error:
                 await WAYS[way](llm, seen.append)
-        assert "".join(seen) == error.value.output == text
-        assert str(error.value).endswith(f"; the model had written: {text!r}")
+        assert isinstance(error.value, httpx.RemoteProtocolError)
+        assert "".join(seen) == text
         assert len(served.bodies) == 1
 
     @pytest.mark.parametrize("way", [way for way in STREAMED if way in {**WITH_TOOLS, **FUNCTION_AGENTS}])
@@ -201,29 +204,27 @@ class TestBreaks:
     async def test_so_is_a_first_answer_if_the_model_was_asked_again(self, second: Turn | Answer, way: str) -> None:
         seen: list[str] = []
         first = 'I will look. {"name": "get_weather", "parameters": {"city": oops}}'
-        with endpoint(first, second) as served, pytest.raises(LLMRequestError) as error:
+        with endpoint(first, second) as served, explained("closed connection|boom"):
             await WAYS[way](Llama3ToolLLM(served.llm()), seen.append)
-        expected = f"{first}\n\nSecond try" if isinstance(second, Turn) else first
-        assert "".join(seen) == error.value.output == expected
+        assert "".join(seen) == (f"{first}\n\nSecond try" if isinstance(second, Turn) else first)
         assert len(served.bodies) == 2
 
     @pytest.mark.parametrize("way", WHOLE)
     async def test_an_answer_that_breaks_off_whole(self, way: str) -> None:
-        message = "the answer stopped in the middle: look in the server's log"
         with endpoint(Turn(pieces=("Let me see.",), breaks=True), "Hello.") as served:
             llm = Llama3ToolLLM(served.llm())
-            with pytest.raises(LLMRequestError, match=message):
+            with explained("the answer stopped in the middle: look in the server's log"):
                 await WAYS[way](llm)
         assert len(served.bodies) == 1
 
-    async def test_a_call_before_the_break_is_shown_and_not_run(self) -> None:
+    async def test_a_call_before_the_break_does_not_run(self) -> None:
         ran: list[str] = []
         tool = FunctionTool.from_defaults(ran.append, name="get_weather", description="The weather")
         with endpoint(Turn(pieces=say(f"{WEATHER} And").pieces, breaks=True)) as served:
             agent = FunctionAgent(tools=[tool], llm=Llama3ToolLLM(served.llm()))
-            with pytest.raises(LLMRequestError) as error:
+            with explained("stopped in the middle"):
                 await agent.run("Weather?")
-        assert (error.value.output, ran) == (f"{WEATHER} And", [])
+        assert ran == []
 
     @pytest.mark.parametrize("way", [way for way in STREAMED if way in {**WITH_TOOLS, **FUNCTION_AGENTS}])
     async def test_a_call_that_the_server_found_half_is_text(self, way: str) -> None:
@@ -233,25 +234,21 @@ class TestBreaks:
         seen: list[str] = []
         with endpoint(answer_events(events, complete=False)) as served:
             llm = Llama3ToolLLM(served.llm(is_function_calling_model=True))
-            with pytest.raises(LLMRequestError) as error:
+            with explained("stopped in the middle"):
                 await WAYS[way](llm, seen.append)
-        written = 'Hm. {"name": "get_weather", "parameters": {"city": "Par}'
-        assert "".join(seen) == error.value.output == written
+        assert "".join(seen) == 'Hm. {"name": "get_weather", "parameters": {"city": "Par}'
 
-    @pytest.mark.parametrize("way", STREAMED)
-    async def test_an_error_that_the_server_sends_in_the_middle(self, way: str) -> None:
-        delta = {"choices": [{"index": 0, "delta": {"content": "Let me"}, "text": "Let me", "finish_reason": None}]}
-        events = [answer_json(delta).parts[0].decode(), '{"error": {"message": "out of memory"}}']
-        message = r"out of memory.+stopped in the middle.+the model had written: 'Let me'"
-        with endpoint(answer_events(events)) as served, pytest.raises(LLMRequestError, match=message):
-            await WAYS[way](Llama3ToolLLM(served.llm()))
 
-    def test_a_long_output_is_whole_in_the_error_and_short_in_its_text(self) -> None:
-        error = LLMRequestError("Broken.", "word " * 999)
-        assert error.output == "word " * 999
-        assert len(str(error)) < 300
-        copy = pickle.loads(pickle.dumps(error))  # noqa: S301 (made here)
-        assert (str(copy), copy.output) == (str(error), error.output)
+class TestEventLoops:
+    async def test_a_client_of_an_earlier_event_loop_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def fail_as_httpx_does(*_: object, **__: object) -> None:
+            request = httpx.Request("POST", "http://127.0.0.1/v1")
+            raise openai.APIConnectionError(request=request) from RuntimeError("Event loop is closed")
+
+        monkeypatch.setattr(OpenAILike, "achat", fail_as_httpx_does)
+        with endpoint() as served, explained(r"an earlier asyncio.run: .+ reuse_client=False\)$") as error:
+            await Llama3ToolLLM(served.llm()).achat_with_tools(TOOLS, "Weather?")
+        assert isinstance(error.value, openai.APIConnectionError)
 
 
 class Thing:
@@ -313,7 +310,7 @@ WRONG_TOOLS = {
 
 
 class TestTools:
-    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
+    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
     @pytest.mark.parametrize("wrong", WRONG_TOOLS)
     async def test_a_wrong_tool_is_named_before_the_model_is_asked(self, wrong: str, way: str) -> None:
         tools, message = WRONG_TOOLS[wrong]
@@ -352,7 +349,7 @@ class TestTools:
         with pytest.raises(ToolDefinitionError, match=rf"tools\[0\] has both parameters and {key}: give the schema"):
             Llama3JsonToolOutputParser([{**tool, "parameters": schema}])
 
-    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS, *REACT_AGENTS])
+    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
     async def test_one_tool_given_twice_is_one_tool(self, way: str) -> None:
         with endpoint("Sunny.") as served:
             assert await WAYS[way](Llama3ToolLLM(served.llm()), tools=[*TOOLS, TOOLS[0]]) == "Sunny."
@@ -391,29 +388,29 @@ class TestTools:
 
 class TestMessages:
     @pytest.mark.parametrize(
-        ("given", "message"),
+        ("given", "found"),
         [
-            ("Hi", "must be a list of ChatMessage, not a str: put ChatMessage(content=...) in a list"),
-            ({"role": "user"}, "must be a list of ChatMessage, not a dict: put ChatMessage(content=...) in a list"),
-            (ChatMessage("Hi"), "must be a list of ChatMessage, not a ChatMessage: put it in a list"),
-            (3, "must be a list of ChatMessage, not an int"),
-            ([ChatMessage("Hi"), ("user", "Hi")], "[1] must be ChatMessage(role=..., content=...), not a tuple"),
-            ([{"role": "user"}], "[0] must be ChatMessage(role=..., content=...), not a dict"),
+            ("Hi", "a str"),
+            ({"role": "user"}, "a dict"),
+            (ChatMessage("Hi"), "a ChatMessage"),
+            (3, "an int"),
+            ([ChatMessage("Hi"), ("user", "Hi")], "a tuple"),
+            ([{"role": "user"}], "a dict"),
         ],
     )
-    def test_a_history_that_is_none(self, given: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
+    def test_a_history_that_is_none(self, given: Any, found: str) -> None:  # noqa: ANN401 (wrong on purpose)
         llm = Llama3ToolLLM(MockLLM())
         for name, ask in {
             "chat_history": lambda: llm.chat_with_tools(TOOLS, "Hi", chat_history=given),
             "messages": lambda: llm.chat(given),
         }.items():
-            with pytest.raises(TypeError, match=re.escape(f"{name}{' ' if message[0] == 'm' else ''}{message}")):
+            with pytest.raises(TypeError, match=rf"^{name} must be a list of ChatMessage\(.*\): found {found}$"):
                 ask()
 
     @pytest.mark.parametrize("given", [["Hi"], {"role": "user"}, 3])
     async def test_a_question_that_is_none(self, given: Any) -> None:  # noqa: ANN401 (wrong on purpose)
         llm = Llama3ToolLLM(MockLLM())
-        found = f"user_msg must be a str or a ChatMessage, not {a_type(given)}: pass earlier messages as chat_history"
+        found = f"user_msg must be a str or a ChatMessage, not {a_type(given)}$"
         with pytest.raises(TypeError, match=found):
             llm.stream_chat_with_tools(TOOLS, given)
         with pytest.raises(TypeError, match=found):
@@ -428,7 +425,7 @@ class TestOptions:
             ("tool_role", "system", 'tool_role must be "user", "tool"'),
             ("tool_role", "ipython", 'LlamaIndex has no role "ipython": use tool_role="user"'),
             ("prompt_format", "yaml", 'prompt_format must be "json"'),
-            ("on_unknown_tool", "raise", 'on_unknown_tool must be "text" or "call"'),
+            ("on_unknown_tool", "raise", 'on_unknown_tool must be "text", "call" or "retry"'),
             ("max_retries", -1, "max_retries must be 0 or more"),
         ],
     )
@@ -456,36 +453,3 @@ class TestOptions:
     def test_an_llm_that_is_none(self) -> None:
         with pytest.raises(TypeError, match=r"^llm must be an LLM of LlamaIndex, such as .+, not a str$"):
             Llama3ToolLLM("llama3.1")  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize(
-        ("options", "kind", "message"),
-        [
-            ({"on_unknown_tool": "raise"}, ValueError, 'on_unknown_tool must be "text" or "call", not \'raise\''),
-            ({"tools": "get_weather"}, TypeError, "tools must be a list of tools, got 'get_weather'"),
-            ({"tools": [get_time, 3]}, TypeError, r"tools\[1\] must be a tool .+, not an int$"),
-            ({"on_unknown": "call"}, TypeError, "has no option 'on_unknown', only tools, "),
-        ],
-    )
-    def test_options_of_the_react_parser(self, options: dict[str, Any], kind: type[Exception], message: str) -> None:
-        with pytest.raises(kind, match=message):
-            Llama3ReActOutputParser(**options)
-
-    @pytest.mark.parametrize(
-        ("option", "value", "message"),
-        [
-            ("system_header", "{tools}", "may use {tool_desc}, {tool_names} and {context}"),
-            ("system_header", 'Write {"name": …}', "write every other brace twice"),
-            ("system_header", "{", "write every other brace twice"),
-            ("system_header", "{}", "write every other brace twice"),
-            ("context", 3, "valid string"),
-            ("observation_role", "ipython", "'user', 'assistant', 'function', 'tool'"),
-        ],
-    )
-    def test_options_of_the_react_formatter(self, option: str, value: Any, message: str) -> None:  # noqa: ANN401 (wrong on purpose)
-        for make in (Llama3ReActChatFormatter, Llama3ReActChatFormatter.from_defaults):
-            with pytest.raises(ValidationError, match=rf"\n{option}\n.*{re.escape(message)}"):
-                make(**{option: value})
-
-    def test_an_option_that_the_react_formatter_does_not_know(self) -> None:
-        with pytest.raises(ValidationError, match=r"\nheader\n +Extra inputs are not permitted"):
-            Llama3ReActChatFormatter(header="Be brief.")  # type: ignore[call-arg]

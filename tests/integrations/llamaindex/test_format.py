@@ -56,30 +56,3 @@ def test_a_chat_prompt_template_shows_the_tools_and_can_be_used_again() -> None:
     )
     for city in ["Paris", "Rome"]:
         assert template.format_messages(city=city)[1].content == f"{PROMPT}\n\nWeather in {city}?"
-
-
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        (ASKED, "format takes a query, a str, not a ChatMessage: use format_messages"),
-        ([ASKED], "not a list: use format_messages"),
-        (None, "not None$"),
-    ],
-)
-def test_a_query_is_text(query: object, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        PARSER.format(query)  # type: ignore[arg-type]  # on purpose
-
-
-@pytest.mark.parametrize(
-    ("messages", "message"),
-    [
-        ("Weather?", "format_messages takes a list of ChatMessage, not a str: use format"),
-        (ASKED, "messages must be a list of ChatMessage, not a ChatMessage: put it in a list"),
-        (None, "not None$"),
-        ([ASKED, "Weather?"], r"messages\[1\] must be ChatMessage\(.+\), not a str"),
-    ],
-)
-def test_messages_are_a_list_of_messages(messages: object, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        PARSER.format_messages(messages)  # type: ignore[arg-type]  # on purpose

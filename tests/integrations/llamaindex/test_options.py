@@ -23,7 +23,6 @@ from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
-    MalformedToolCallError,
 )
 
 OTHER_KEYS = '{"name": "get_weather", "args": {"city": "Paris"}}'
@@ -66,14 +65,6 @@ class TestWhatIsReadOtherwise:
             [*_, last] = await asked(Llama3ToolLLM(served.llm(), **options), way, tool)
         assert (kwargs(last.message), entry(last.message)) == ([PARIS], expected)
 
-    def test_a_react_step_is_read_and_tells(self, options: dict[str, Any], text: str, expected: dict[str, Any]) -> None:
-        step = Llama3ReActOutputParser(TOOLS, **options).parse(f"Thought: So.\n{text}")
-        assert step.get_content() == f"Thought: So.\n{WEATHER}"
-        shown = step.model_dump(mode="json")
-        assert {key: shown[key] for key in expected} == expected
-        [other] = {"deviations", "repaired_from"} - set(expected)
-        assert not shown[other]
-
 
 @pytest.mark.parametrize(("options", "text"), [one[:2] for one in TOLD.values()], ids=TOLD)
 @pytest.mark.parametrize("way", FUNCTION_AGENTS)
@@ -108,11 +99,6 @@ class TestFormats:
         parser = Llama3JsonToolOutputParser(TOOLS, formats=formats)
         assert [len(parser.parse(output).tool_calls) for output in (WEATHER, self.FUNCTION)] == found
 
-    @pytest.mark.parametrize(("formats", "found"), [(["json"], [True, False]), ("none", [False, False])])
-    def test_a_react_parser_reads_those_alone(self, formats: Any, found: list[bool]) -> None:  # noqa: ANN401 (as they come)
-        read = Llama3ReActOutputParser(TOOLS, formats=formats)
-        assert [hasattr(read.parse(output), "action") for output in (WEATHER, self.FUNCTION)] == found
-
     @pytest.mark.parametrize(
         ("options", "found"),
         [
@@ -128,12 +114,6 @@ class TestFormats:
         for output, number in zip((WEATHER, self.FUNCTION), found, strict=True):
             llm = Llama3ToolLLM(ScriptedLLM(chunks=[output]), **options)
             assert len(kwargs(llm.chat_with_tools(TOOLS, "Weather?").message)) == number
-
-    @pytest.mark.parametrize("formats", ["none", "pythonic"])
-    def test_a_step_in_llamaindex_s_form_is_none_of_them(self, formats: Any) -> None:  # noqa: ANN401 (one name)
-        parser = Llama3ReActOutputParser(TOOLS, formats=formats)
-        step: Any = parser.parse('Thought: So.\nAction: get_weather\nAction Input: {"city": "Paris"}')
-        assert step.action_input == PARIS
 
     @pytest.mark.parametrize("is_declared", [True, False])
     def test_a_pythonic_prompt_asks_for_no_code_where_nobody_runs_it(self, is_declared: bool) -> None:
@@ -189,8 +169,7 @@ class TestLimits:
         assert all(arguments == PARIS for response in responses for arguments in kwargs(response.message))
 
     @pytest.mark.parametrize("depth", [1, 2])
-    @pytest.mark.parametrize("kind", ["the server's call", "LlamaIndex's form"])
-    def test_making_arguments_fit_nests_them_no_deeper(self, depth: int, kind: str) -> None:
+    def test_making_arguments_fit_nests_them_no_deeper(self, depth: int) -> None:
         def tag(labels: list[str]) -> str:
             """Tag."""
             return f"{labels}"
@@ -198,26 +177,9 @@ class TestLimits:
         tool, limits = FunctionTool.from_defaults(tag), Limits(max_depth=depth)
         expected = {"labels": ["sun"] if depth > 1 else "['sun']"}
         written = """{"labels": "['sun']"}"""
-        if kind == "the server's call":
-            with endpoint(native(("1", "tag", written))) as served:
-                llm = Llama3ToolLLM(served.llm(), tools_in="request", limits=limits, max_retries=0)
-                assert kwargs(llm.chat_with_tools([tool], "Tag!").message) == [expected]
-        else:
-            step: Any = Llama3ReActOutputParser([tool], limits=limits).parse(
-                f"Thought: So.\nAction: tag\nAction Input: {written}"
-            )
-            assert step.action_input == expected
-
-    @pytest.mark.parametrize(
-        "text", ['{"name": "get_weather", "parameters": %s}', "Thought: So.\nAction: get_weather\nAction Input: %s"]
-    )
-    def test_for_a_react_step_in_either_form(self, text: str) -> None:
-        for city, reason in ((["Paris"], "too_deep"), ("Paris" * 60, "too_long")):
-            written = text % json.dumps({"city": city})
-            assert hasattr(Llama3ReActOutputParser(TOOLS).parse(written), "action")
-            with pytest.raises(MalformedToolCallError, match=rf"get_weather \({reason}\)") as error:
-                Llama3ReActOutputParser(TOOLS, limits=Limits(max_depth=1, max_call_length=256)).parse(written)
-            assert error.value.output == written
+        with endpoint(native(("1", "tag", written))) as served:
+            llm = Llama3ToolLLM(served.llm(), tools_in="request", limits=limits, max_retries=0)
+            assert kwargs(llm.chat_with_tools([tool], "Tag!").message) == [expected]
 
 
 class TestChecks:

@@ -13,9 +13,7 @@ from pydantic import ValidationError
 from integrations.llamaindex.scripted import CALL
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
-    Llama3ReActOutputParser,
     Llama3ToolOutput,
-    LLMRequestError,
 )
 
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
@@ -88,28 +86,13 @@ def test_an_output_reads_well() -> None:
     assert repr(parse("Hello.")) == "Llama3ToolOutput(text='Hello.', tool_calls=[], errors=[], reasoning=None)"
 
 
-def test_an_output_with_integers_of_any_size_reads_well() -> None:
-    arguments = f'{{"n": {"1" * 5000}}}'
-    call = f'{{"name": "f", "parameters": {arguments}}}'
-    shown = repr(parse(f"Hi. {call}"))
-    assert shown.startswith("Llama3ToolOutput(text='Hi.', tool_calls=[{\"tool_id\": ")
-    assert shown.endswith(f'"tool_kwargs": {arguments}}}], errors=[], reasoning=None)')
-    step = Llama3ReActOutputParser().parse(call)
-    assert f"action='f', action_input={arguments}, changes=()" in repr(step)
-    assert f"action='f' action_input={arguments} changes=()" in str(step)
-
-
 def test_nothing_that_is_shown_hides_or_commands_a_terminal() -> None:
     hidden = "\x1b\u202e\u3164\ufe0fé\u200cé"
     output = parse(f"<tool_call>{{'name': 'f{hidden}'}}</tool_call>")
     [failed] = output.errors
-    step = Llama3ReActOutputParser().parse(f'{{"name": "f", "parameters": {{"a": "é{hidden[1:]}"}}}}')
-    failure = LLMRequestError("Broken", f"\u3164{hidden}")
-    for text in (str(failed), repr(failed), repr(output), str(step), repr(step), str(failure)):
+    for text in (str(failed), repr(failed), repr(output)):
         assert r"\u202e\u3164" in text
-        assert not {"\x1b", "\u202e", "\u3164"} & set(text)
-    for text in (str(failed), repr(failed), repr(output), str(step), repr(step)):
-        assert not {"\ufe0f", "\u200c"} & set(text)
+        assert not {"\x1b", "\u202e", "\u3164", "\ufe0f", "\u200c"} & set(text)
     assert r"name='f\x1b\u202e\u3164\ufe0fé\u200cé', reason=" in repr(failed)
 
 

@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from llama_index.core.agent.react.formatter import ReActChatFormatter
 from llama_index.core.agent.react.output_parser import ReActOutputParser
-from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import BaseTool
 from llama_index.core.types import BaseOutputParser
@@ -77,6 +75,6 @@ def test_what_is_private_in_the_framework_and_overridden_is_there() -> None:
     assert "_prepare_chat_with_tools" in FunctionCallingLLM.__abstractmethods__
     files = [file.read_text("utf-8") for file in PACKAGE.glob("*.py")]
     own = set(re.findall(r"(?:def |self\.|cls\.)(_[a-z]\w*)", "".join(files)))
-    bases = [FunctionCallingLLM, BaseOutputParser, ReActOutputParser, ReActChatFormatter, ActionReasoningStep, BaseTool]
+    bases = [FunctionCallingLLM, BaseOutputParser, ReActOutputParser, BaseTool]
     theirs = {name for base in bases for name in dir(base) if name.startswith("_") and not name.startswith("__")}
     assert own & theirs == {"_prepare_chat_with_tools"}

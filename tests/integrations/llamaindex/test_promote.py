@@ -102,7 +102,7 @@ def test_a_malformed_call_raises_where_that_is_asked_for() -> None:
 
 def test_what_is_no_response_is_refused() -> None:
     wrong: Any = CALL
-    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str: use parse"):
+    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str$"):
         PARSER.promote(wrong)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -18,10 +19,10 @@ from llama_index.llms.openai_like import OpenAILike
 from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, get_weather
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, explained, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.ways import FUNCTION_AGENTS, WAYS, WITH_TOOLS
-from llama_index_llama3_tools import Llama3ToolLLM, LLMRequestError
+from llama_index_llama3_tools import Llama3ToolLLM
 
 PARIS = {"city": "Paris"}
 
@@ -198,7 +199,7 @@ class TestNativeCalls:
             assert str(await agent.run("Weather?")) == "Done."
         assert served.messages(1) == [
             ("user", "Weather?"),
-            ("assistant", f"{WEATHER}; {TIME}"),
+            ("assistant", f"{WEATHER}\n{TIME}"),
             ("user", "Result of get_weather: Sun in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 
@@ -246,14 +247,12 @@ class TestRefusals:
         with endpoint(*[answer_error(400, text)] * 4) as served:
             llm = native_llm(served)
             for ask in (llm.chat_with_tools, lambda *given: list(llm.stream_chat_with_tools(*given))):
-                with pytest.raises(LLMRequestError) as error:
+                with explained(re.escape(fix)) as error:
                     ask(TOOLS, "Weather?")
-                assert text.replace('"', '\\"')[:20] in str(error.value).replace('"', '\\"')
-                assert fix in str(error.value)
-                assert type(error.value.__cause__).__name__ == "BadRequestError"
-            with pytest.raises(LLMRequestError):
+                assert isinstance(error.value, openai.BadRequestError)
+            with explained(re.escape(fix)):
                 await llm.achat_with_tools(TOOLS, "Weather?")
-            with pytest.raises(LLMRequestError):
+            with explained(re.escape(fix)):
                 [r async for r in await llm.astream_chat_with_tools(TOOLS, "Weather?")]
 
     @pytest.mark.parametrize("role", ["tool", "user"])
@@ -272,14 +271,14 @@ class TestRefusals:
             if role == "user":
                 assert str(await agent.run("Weather?")) == "Sunny."
             else:
-                with pytest.raises(Exception, match='tool_role="user"'):
+                with explained('tool_role="user"'):
                     await agent.run("Weather?")
 
     @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
     async def test_native_calls_of_an_llm_that_completes_text(self, way: str) -> None:
         with endpoint() as served:
             llm = Llama3ToolLLM(served.llm(is_chat_model=False), tools_in="request")
-            with pytest.raises(LLMRequestError, match=r"OpenAILike\(…, is_chat_model=True\)"):
+            with explained(r"OpenAILike\(…, is_chat_model=True\)"):
                 await WAYS[way](llm)
         assert served.bodies == []
 
@@ -287,7 +286,7 @@ class TestRefusals:
         chat = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
         with LoopbackServer(lambda _: answer_json({"id": "1", **chat})) as server:
             llm = Llama3ToolLLM(Endpoint(server).llm(is_chat_model=False))
-            with pytest.raises(LLMRequestError, match=r"OpenAILike\(…, is_chat_model=True\)"):
+            with explained(r"OpenAILike\(…, is_chat_model=True\)"):
                 llm.chat_with_tools(TOOLS, "Weather?")
 
     def test_an_llm_that_completes_text_because_nobody_has_said_that_it_chats(self) -> None:
@@ -319,11 +318,11 @@ class TestRefusals:
             "is_chat_model": True,
         }
         monkeypatch.setattr(OpenAILike, "chat", refuse)
-        with pytest.raises(LLMRequestError, match="it asks OpenAI: pass the address of your server as api_base="):
+        with explained("it asks OpenAI: pass the address of your server as api_base="):
             Llama3ToolLLM(OpenAILike(**given)).chat_with_tools(TOOLS, "Weather?")
 
     def test_native_calls_of_an_llm_that_has_none(self) -> None:
-        with pytest.raises(LLMRequestError, match="ScriptedLLM does not: use "):
+        with pytest.raises(NotImplementedError, match="ScriptedLLM does not: use "):
             Llama3ToolLLM(ScriptedLLM(chunks=[]), tools_in="request").chat_with_tools(TOOLS, "Weather?")
 
 

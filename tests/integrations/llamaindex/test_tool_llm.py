@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import pickle
 import re
 from typing import TYPE_CHECKING, Any, get_args
@@ -129,7 +128,7 @@ class TestAnswers:
         with pytest.raises(ValueError, match=r"the model wrote none: 'Hello\\u3164\.'"):
             llm.get_tool_calls_from_response(response)
 
-    @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]", '"Paris"', "null", "NaN", {"city": math.nan}])
+    @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]", '"Paris"', "null", "NaN"])
     def test_arguments_that_are_no_object_of_strict_json_are_never_run(self, kwargs: Any) -> None:  # noqa: ANN401 (as clients have it)
         block = ToolCallBlock(tool_call_id="1", tool_name="get_weather", tool_kwargs=kwargs)
         response = ChatResponse(message=ChatMessage(role="assistant", blocks=[block]))
@@ -251,7 +250,7 @@ class TestQuestions:
         ask = getattr(llm, way)
         await (streamed(lambda: ask(history), nobody) if "stream" in way else whole(lambda: ask(history)))
         assert inside.prompts[1] == (
-            f"user: Weather?\nassistant: Hm. {WEATHER}\nuser: Result of a tool: Sun\nassistant: "
+            f"user: Weather?\nassistant: Hm.\n{WEATHER}\nuser: Result of a tool: Sun\nassistant: "
         )
 
 

@@ -10,7 +10,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import BaseTool
 
 from integrations.llamaindex.endpoint import TOOLS
-from llama_index_llama3_tools import Llama3ReActChatFormatter, Llama3ReActOutputParser, Llama3ToolLLM
+from llama_index_llama3_tools import Llama3ReActOutputParser, Llama3ToolLLM
 
 Way: TypeAlias = Callable[..., Awaitable[str]]
 """Asks an LLM, given `tools` where it takes them, shows each delta to `show`, and gives the answer."""
@@ -84,8 +84,8 @@ def function_agent(*, streaming: bool, in_workflow: bool = False) -> Way:
 
 def react_agent(*, streaming: bool) -> Way:
     async def way(llm: Llama3ToolLLM, show: Callable[[str], None] = nobody, tools: Sequence[Any] = TOOLS) -> str:
-        pair: dict[str, Any] = {"output_parser": Llama3ReActOutputParser(), "formatter": Llama3ReActChatFormatter()}
-        return await ran(ReActAgent(tools=list(tools), llm=llm, streaming=streaming, **pair), show)
+        parser = Llama3ReActOutputParser()
+        return await ran(ReActAgent(tools=list(tools), llm=llm, streaming=streaming, output_parser=parser), show)
 
     return way
 

@@ -107,7 +107,7 @@ class TestOptions:
 
     @pytest.mark.parametrize("value", ["raise", "", None, True])
     def test_an_unknown_tool_is_text_or_called(self, value: Any):  # noqa: ANN401 - on purpose
-        with pytest.raises(ValueError, match=r'on_unknown_tool must be "text" or "call"'):
+        with pytest.raises(ValueError, match=r'on_unknown_tool must be "text", "call" or "retry"'):
             ReadOptions(on_unknown_tool=value)
 
     def test_an_id_factory_can_be_called(self):

@@ -230,7 +230,7 @@ def test_a_tool_is_checked_where_it_is_made(arguments: tuple[str, ...], message:
 
 
 def test_on_unknown_tool_is_one_of_two_words():
-    with pytest.raises(ValueError, match='on_unknown_tool must be "text" or "call", not \'drop\''):
+    with pytest.raises(ValueError, match='on_unknown_tool must be "text", "call" or "retry", not \'drop\''):
         Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="not 'drop'"):
         extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose

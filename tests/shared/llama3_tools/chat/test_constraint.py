@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import ToolChat, may_refuse_constraint, note_refusal, takes_constraint
+from llama3_tools.chat import Hold, ToolChat
 
 NOW = {"name": "now"}
 THEN = {"name": "at.then", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+MESSAGE = r'"\"" char{0,200} "\""'
 LOST = {"name": "lost", "parameters": {"type": "object", "properties": {"a": {"$ref": "#/$defs/Gone"}}}}
 
 
@@ -50,8 +51,12 @@ def test_a_schema_holds_a_server_to_what_is_due(tool_choice: str, options: dict[
     ("tool_choice", "prompt_format", "root"),
     [
         ("required", "json", "root ::= call0 | call1"),
-        ("required", "strict", r'root ::= "{\"message\": " string ", \"tool_call\": " ( call0 | call1 ) "}"'),
-        ("auto", "strict", r'root ::= "{\"message\": " string ", \"tool_call\": " ( call0 | call1 | "null" ) "}"'),
+        ("required", "strict", rf'root ::= "{{\"message\": " {MESSAGE} ", \"tool_call\": " ( call0 | call1 ) "}}"'),
+        (
+            "auto",
+            "strict",
+            rf'root ::= "{{\"message\": " {MESSAGE} ", \"tool_call\": " ( call0 | call1 | "null" ) "}}"',
+        ),
     ],
 )
 def test_so_does_a_grammar(tool_choice: str, prompt_format: str, root: str):
@@ -83,14 +88,25 @@ class StatusError(Exception):
     ],
 )
 def test_some_errors_may_be_a_refusal(error: Exception, may: bool):
-    assert may_refuse_constraint(error) is may
+    class Model: ...
+
+    hold = Hold(Model(), "auto")
+    assert hold.lets_go(error) is may
+    assert hold.is_on is not may
+    assert Hold(Model(), "json_schema").lets_go(error) is False
+    assert Hold(Model(), None).is_on is False
 
 
-def test_a_refusal_is_remembered_for_its_model_and_logged(caplog: pytest.LogCaptureFixture):
+def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_come(caplog: pytest.LogCaptureFixture):
     class Model: ...
 
     model, other = Model(), Model()
+    hold = Hold(model, "auto")
     with caplog.at_level("INFO", "llama3_tools"):
-        note_refusal(model)
-    assert (takes_constraint(model), takes_constraint(other)) == (False, True)
+        hold.note_answer()
+        hold.lets_go(StatusError(400))
+        assert Hold(model, "auto").is_on, "the error may have been another one"
+        hold.note_answer()
+        hold.note_answer()
+    assert (Hold(model, "auto").is_on, Hold(other, "auto").is_on) == (False, True)
     assert caplog.messages == ["Model: the server does not take response_format, and is not asked with it again"]

@@ -169,7 +169,7 @@ def test_nothing_stands_for_an_answer_that_broke_off_or_called():
 
 def test_what_a_framework_accepts_is_no_misfit():
     chat = ToolChat(TOOLS, coerce_arguments=True)
-    request = chat.request([], accepts=lambda name, arguments: name == "get_weather" and "days" in arguments)
+    request = chat.request([], accepts=lambda _, arguments: [] if "days" in arguments else None)
     assert len(request.read({"content": MISFIT}).tool_calls) == 1
     assert len(request.read({"content": UNKNOWN}).tool_calls) == 0
     assert len(chat.request([]).read({"content": MISFIT}).tool_calls) == 0
@@ -282,3 +282,22 @@ def test_the_answer_to_a_complaint_is_read_alone():
     assert again is not None
     reply = again.read({"content": f"Now. {CITY}", "reasoning": "Well."})
     assert (reply.content, reply.reasoning) == ("Now.", "Well.")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": 'Hm. {"name": "get_wether", "parameters": {"city": "Oslo"}}'},
+        {"content": None, "tool_calls": [native("get_wether", '{"city": "Oslo"}')]},
+    ],
+)
+def test_with_retry_an_undeclared_tool_is_told_with_the_names_that_there_are(message: dict[str, Any]):
+    request = asked(read={"on_unknown_tool": "retry"})
+    reply = read_in_every_way(request, message)
+    assert reply.tool_calls == ()
+    again = request.retry(reply)
+    assert again is not None
+    told = again.messages[-1]["content"]
+    assert told.startswith("Error of get_wether: The call was not run: ")
+    assert "get_weather, now, light" in told
+    assert again.retry(read_in_every_way(again, message)) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from chats import asked, read_in_every_way
@@ -41,6 +43,10 @@ def test_the_prompt_asks_for_one_object_that_may_be_words():
         ('{"message": "Sure. ", "tool_call": {"name": "now", "arguments": {oops}}}',
          'Sure. ", "tool_call": {"name": "now", "arguments": {oops}}}', []),
         ('{"message": "a \\x b", "tool_call": null}', 'a \\x b", "tool_call": null}', []),
+        # A raw line break is none that JSON has. What stands after it is searched.
+        ('{"message": "Hi.\nYes.", "tool_call": null}', 'Hi.\nYes.", "tool_call": null}', []),
+        (f'{{"message": "Hi.  \n```{CALL}``` Yes.', "Hi. ``` Yes.", ["now"]),
+        ('{"message": "\\u4e2d\\u00a0\\u6587 \\n\\t", "tool_call": null}', "中\u00a0文", []),
         ('{"message": "a \\ud83d b", "tool_call": null}', 'a \\ud83d b", "tool_call": null}', []),
     ],
 )  # fmt: skip
@@ -85,3 +91,26 @@ def test_the_complaint_shows_the_form():
     assert again is not None
     form = '{"message": "", "tool_call": {"name": "f", "arguments": {"a": "<string>"}}}'
     assert again.messages[-1]["content"].endswith(f"in the form {form}")
+
+
+PIECES = (
+    *(
+        '{"message": "',
+        "Let me see.",
+        " ",
+        "\\n",
+        "\\u00e9",
+        "\\ud83d\\ude00",
+        "\\ud83d",
+        "\\x",
+        '"',
+        '", "tool_call": ',
+    ),
+    *("null", CALL, "}", "```json\n", "\n```", "Hi. ", '\\"', "\n", "[now()]", "<think>", '{"a": "x"}'),
+)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_however_an_answer_breaks_its_streams_say_what_the_whole_says(seed: int):
+    pick = random.Random(seed)  # noqa: S311 (nothing secret)
+    read_in_every_way(chat().request([HI]), {"content": "".join(pick.choices(PIECES, k=pick.randint(2, 7)))})

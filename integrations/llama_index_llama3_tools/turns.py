@@ -1,0 +1,207 @@
+"""One question to an LLM, until its answer stands: a bad call is asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Generic, TypeVar
+
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # it exports none
+from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMChatStartEvent
+from llama_index.core.instrumentation.span import active_span_id
+from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+
+from llama3_tools.chat import Hold, Request, failed_generation
+from llama_index_llama3_tools.answers import Answer, AsItComes, astream_responses, stream_responses
+from llama_index_llama3_tools.hints import explain_errors
+from llama_index_llama3_tools.messages import to_messages
+
+__all__ = ["Listeners", "Turn", "dispatcher"]
+
+dispatcher = get_dispatcher(__name__)
+_CONSTRAINTS = {"response_format", "format", "extra_body"}
+"""The user's own, which stand."""
+_Response = TypeVar("_Response", ChatResponse, CompletionResponse)
+
+
+class Listeners:
+    """What listens to LlamaIndex's events: it is told the conversation, and the answer with its calls.
+
+    The LLM inside tells of each request by itself: what it was sent, what it wrote, and what that cost. So the answer
+    has none of that here, and tokens are counted once.
+    """
+
+    def __init__(self, payload: Mapping[str, Any], messages: Sequence[ChatMessage]) -> None:
+        """Tell of the conversation, in the span that is open.
+
+        Args:
+            payload: what is told of the LLM.
+            messages: the conversation.
+        """
+        self._messages = list(messages)
+        self._span_id = active_span_id.get()
+        dispatcher.event(
+            LLMChatStartEvent(
+                model_dict=dict(payload), messages=self._messages, additional_kwargs={}, span_id=self._span_id
+            )
+        )
+
+    def end(self, message: ChatMessage) -> None:
+        """Tell of the answer."""
+        response = ChatResponse(message=message)
+        dispatcher.event(LLMChatEndEvent(messages=self._messages, response=response, span_id=self._span_id))
+
+
+class Turn(Generic[_Response]):
+    """One question to an LLM, whole or streamed, synchronous or not."""
+
+    def __init__(
+        self,
+        llm: LLM,
+        settings: Mapping[str, Any],
+        request: Request | None = None,
+        *,
+        is_read: bool = False,
+        listeners: Listeners | None = None,
+    ) -> None:
+        """Begin a turn.
+
+        Args:
+            llm: what is asked.
+            settings: what it is asked with beside the messages.
+            request: the request; `None` if `settings` are all that the LLM is asked with.
+            is_read: whether answers are read. If not, they are passed on as they come.
+            listeners: what is told of the answer. Without them, nothing is asked again.
+        """
+        self._llm, self._settings, self._request, self._listeners = llm, settings, request, listeners
+        self._is_read = is_read
+        is_free = request is None or not _CONSTRAINTS.isdisjoint(settings)
+        self._hold = Hold(llm, None if is_free or request is None else request.chat.options.constrain)
+
+    def whole(self, way: str) -> _Response:
+        """Ask, and return the answer.
+
+        Args:
+            way: the LLM's method.
+        """
+        with explain_errors(self._llm):
+            while True:
+                answer = self._next_answer()
+                try:
+                    given = self._ask(way)
+                except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
+                    given = self._recover(error)
+                if given is not None:
+                    response: _Response = answer.whole(given)
+                    if self._stands(answer):
+                        return response
+
+    async def awhole(self, way: str) -> _Response:
+        """Ask, and return the answer; see `whole`."""
+        with explain_errors(self._llm):
+            while True:
+                answer = self._next_answer()
+                try:
+                    given = await self._ask(way)
+                except Exception as error:  # noqa: BLE001 (the same)
+                    given = self._recover(error)
+                if given is not None:
+                    response: _Response = answer.whole(given)
+                    if self._stands(answer):
+                        return response
+
+    def stream(self, way: str) -> Generator[_Response, None, None]:
+        """Ask, and yield the responses. If the LLM is asked again, its new answer follows the first one."""
+        answer, stands = None, False
+        while not stands:
+            before, answer = answer, self._next_answer(answer)
+            with explain_errors(self._llm):
+                try:
+                    yield from stream_responses(self._ask(way), answer)
+                except Exception as error:
+                    if not isinstance(answer, Answer) or answer.output:
+                        raise
+                    answer, recovered = before, self._recover(error)
+                    if recovered is None:
+                        continue
+                    answer = self._next_answer(before)
+                    yield from stream_responses([recovered], answer)
+            stands = self._stands(answer)
+
+    async def astream(self, way: str) -> AsyncGenerator[_Response, None]:
+        """Ask, and yield the responses; see `stream`."""
+        answer, stands = None, False
+        while not stands:
+            before, answer = answer, self._next_answer(answer)
+            with explain_errors(self._llm):
+                try:
+                    async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
+                        async for response in responses:
+                            yield response
+                except Exception as error:
+                    if not isinstance(answer, Answer) or answer.output:
+                        raise
+                    answer, recovered = before, self._recover(error)
+                    if recovered is None:
+                        continue
+                    answer = self._next_answer(before)
+                    for response in stream_responses([recovered], answer):
+                        yield response
+            stands = self._stands(answer)
+
+    def _ask(self, way: str) -> Any:  # noqa: ANN401 (what the LLM gives)
+        """Ask the LLM in the way of that name, or through its own tool calling."""
+        if self._request is None:
+            return getattr(self._llm, way)(**self._settings)
+        messages = to_messages(self._request.messages)
+        if not self._request.tools:
+            return getattr(self._llm, way)(messages, **{**self._settings, **self._constraint(self._request)})
+        if not isinstance(self._llm, FunctionCallingLLM):
+            raise NotImplementedError(
+                f'tools_in="request" needs an LLM that calls tools itself, and {type(self._llm).__name__} does not: '
+                'use tools_in="user"'
+            )
+        return getattr(self._llm, f"{way}_with_tools")(chat_history=messages, **self._settings)
+
+    def _constraint(self, request: Request) -> dict[str, Any]:
+        """Return what holds the server to the form of the answer, as the LLM inside takes it."""
+        if not self._hold.is_on:
+            return {}
+        if self._llm.class_name() == "Ollama_llm":
+            schema = request.answer_schema
+            return {} if schema is None else {"format": schema}
+        constraint = request.constraint
+        return {"extra_body": constraint} if "grammar" in constraint else constraint
+
+    def _recover(self, error: Exception) -> ChatResponse | None:
+        """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
+
+        Raises:
+            Exception: the error.
+        """
+        text = failed_generation(error)
+        if text is not None and self._request is not None:
+            message = ChatMessage(role="assistant", content=text, additional_kwargs={"failed_generation": text})
+            return ChatResponse(message=message, delta=text)
+        if self._request is None or not self._request.constraint or not self._hold.lets_go(error):
+            raise error
+        return None
+
+    def _next_answer(self, before: Answer | AsItComes | None = None) -> Any:  # noqa: ANN401 (one of the two)
+        if self._request is None or not self._is_read:
+            return AsItComes()
+        return Answer(self._request, after=before if isinstance(before, Answer) else None)
+
+    def _stands(self, answer: Answer | AsItComes) -> bool:
+        """Return whether an answer stands. If it does not, the next request is made."""
+        answer.require_responses()
+        self._hold.note_answer()
+        if self._request is None or self._listeners is None or not isinstance(answer, Answer):
+            return True
+        again = self._request.retry(answer.reply)
+        if again is None:
+            self._listeners.end(answer.message)
+            return True
+        self._request = again
+        return False

@@ -1,0 +1,172 @@
+"""What frameworks ask of a chat model beside answers: the wrapper has it as the model inside does."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any
+
+import openai
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.load import dumps, loads
+from langchain_core.messages import AIMessage, HumanMessage, trim_messages
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import SecretStr
+
+from integrations.langchain.agents import PARIS, QUESTION, chat_openai, conversations, get_weather, serving
+from integrations.langchain.scripted import CUT_OFF, ScriptedChatModel, as_text_chunks
+from langchain_llama3_tools import Llama3ToolModel
+from llama3_tools import __version__
+
+REFUSED = {
+    "cut off": CUT_OFF,
+    "malformed": '{"name": "get_weather", "parameters": {"city": Paris}}',
+}
+
+
+def gpt(**options: Any) -> ChatOpenAI:  # noqa: ANN401 (any option of the model)
+    return ChatOpenAI(model="gpt-4o", api_key=SecretStr("none"), **options)
+
+
+class TestProfile:
+    def test_it_is_that_of_the_model_inside_which_calls_tools_now(self) -> None:
+        profile: Any = Llama3ToolModel(gpt()).profile
+        assert profile == {**(gpt().profile or {}), "tool_calling": True, "structured_output": False}
+        assert profile["max_input_tokens"] == 128_000
+
+    def test_none_stays_none_and_one_s_own_stands(self) -> None:
+        assert not Llama3ToolModel(FakeListChatModel(responses=[])).profile
+        own: Any = {"max_input_tokens": 8_000}
+        assert Llama3ToolModel(gpt(profile=own)).profile == {**own, "tool_calling": True, "structured_output": False}
+
+    def test_middleware_that_goes_by_it_works(self) -> None:
+        profile: Any = {"max_input_tokens": 10}
+        with serving("The talk was long.", "Sunny.") as server:
+            model = Llama3ToolModel(chat_openai(server).model_copy(update={"profile": profile}))
+            summarize: Any = SummarizationMiddleware(model, trigger=("fraction", 0.8), keep=("messages", 1))
+            agent = create_agent(model, [get_weather], middleware=[summarize])
+            history: Any = [("user", "How is Paris, and what else? " * 9), ("ai", "Sunny."), ("user", "And Oslo?")]
+            messages = agent.invoke({"messages": history})["messages"]
+        assert "The talk was long." in messages[0].text
+        assert messages[-1].text == "Sunny."
+
+
+class TestTokens:
+    def test_they_are_counted_as_the_model_inside_does(self) -> None:
+        class Counting(FakeListChatModel):
+            def get_num_tokens_from_messages(self, messages: Any, tools: Any = None) -> int:  # noqa: ANN401
+                return 100 * len(messages) + len(tools or ())
+
+        llm = Counting(responses=[], custom_get_token_ids=lambda text: [len(text)])
+        model = Llama3ToolModel(llm)
+        assert (model.get_token_ids("four"), model.get_num_tokens("four")) == ([4], 1)
+        assert model.get_num_tokens_from_messages([HumanMessage("Hi")], [get_weather]) == 101
+        kept = trim_messages([HumanMessage("A"), HumanMessage("B")], max_tokens=100, token_counter=model)
+        assert [message.text for message in kept] == ["B"]
+
+
+def test_what_binds_tools_finds_the_usual_parameters() -> None:
+    parameters = inspect.signature(Llama3ToolModel.bind_tools).parameters
+    assert {"tools", "tool_choice", "parallel_tool_calls", "strict", "response_format"} <= parameters.keys()
+
+
+@pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
+class TestSerialisation:
+    def test_it_comes_back_with_its_model_and_its_options(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        model = Llama3ToolModel(gpt(temperature=0.5), tool_role="tool", repair=True, max_retries=3, id_factory=str)
+        text = dumps(model)
+        namespaces = ["langchain_llama3_tools", "langchain_openai", "langchain"]
+        copy = loads(
+            text, valid_namespaces=namespaces, allowed_objects=[Llama3ToolModel, ChatOpenAI], secrets_from_env=True
+        )
+        assert isinstance(copy, Llama3ToolModel)
+        assert (copy.options.tool_role, copy.options.read.repair, copy.options.max_retries) == ("tool", True, 3)
+        assert isinstance(copy.llm, ChatOpenAI)
+        assert (copy.llm.model_name, copy.llm.temperature) == ("gpt-4o", 0.5)
+        assert dumps(copy) == text
+
+    def test_the_usual_options_are_left_out(self) -> None:
+        assert Llama3ToolModel(gpt()).lc_attributes == {}
+
+    def test_a_trace_shows_the_version(self) -> None:
+        metadata: Any = Llama3ToolModel(gpt()).metadata
+        if "lc_versions" not in (gpt().metadata or {}):
+            pytest.skip("this langchain-core notes no versions")
+        assert metadata["lc_versions"]["llama3-tools"] == __version__
+
+
+def stream(model: Any) -> str:  # noqa: ANN401 (a runnable)
+    return "".join(chunk.text for chunk in model.stream("Hi"))
+
+
+def astream(model: Any) -> str:  # noqa: ANN401 (the same)
+    async def run() -> str:
+        return "".join([chunk.text async for chunk in model.astream("Hi")])
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("ask", [stream, astream])
+@pytest.mark.parametrize("tools", [[], [get_weather]], ids=["without tools", "with tools"])
+class TestFallbacks:
+    def test_a_stream_falls_back_if_nothing_has_come(self, ask: Any, tools: list[Any]) -> None:  # noqa: ANN401
+        with serving() as server:
+            dead = Llama3ToolModel(chat_openai(server)).bind_tools(tools)
+        with serving("Hello.") as server:
+            alive = Llama3ToolModel(chat_openai(server)).bind_tools(tools)
+            assert ask(dead.with_fallbacks([alive])) == "Hello."
+
+    def test_without_one_the_error_comes_before_any_chunk(self, ask: Any, tools: list[Any]) -> None:  # noqa: ANN401
+        with serving() as server:
+            dead = Llama3ToolModel(chat_openai(server)).bind_tools(tools)
+        with pytest.raises(openai.APIConnectionError):
+            ask(dead)
+        with pytest.raises(openai.APIConnectionError):
+            next(dead.stream("Hi"))
+
+
+@pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
+class TestEvents:
+    """`stream_events(version="v3")`, whose bridge makes a call of all arguments that are JSON."""
+
+    def model(self, text: str) -> Llama3ToolModel:
+        return Llama3ToolModel(ScriptedChatModel(chunks=as_text_chunks(list(text))), max_retries=0)
+
+    def check(self, message: Any) -> None:  # noqa: ANN401 (what the stream says that it is)
+        assert isinstance(message, AIMessage)
+        assert message.tool_calls == []
+        assert [refused["name"] for refused in message.invalid_tool_calls] == ["get_weather"]
+        assert [refused["name"] for refused in message.response_metadata["refused_tool_calls"]] == ["get_weather"]
+
+    async def test_a_refused_call_of_a_model_is_no_call(self, text: str) -> None:
+        bound: Any = self.model(text).bind_tools([get_weather])
+        self.check(bound.stream_events("Hi", version="v3").output)
+        self.check(await (await bound.astream_events("Hi", version="v3")).output)
+
+    async def test_nor_is_one_of_an_agent(self, text: str) -> None:
+        agent: Any = create_agent(self.model(text), [get_weather])
+        self.check(agent.stream_events(QUESTION, version="v3").output["messages"][-1])
+        stream = await agent.astream_events(QUESTION, version="v3")
+        self.check((await stream.output())["messages"][-1])
+
+    def test_the_conversation_goes_on(self, text: str) -> None:
+        with serving(text, text, "Hello.") as server:
+            agent: Any = create_agent(Llama3ToolModel(chat_openai(server)), [get_weather], checkpointer=InMemorySaver())
+            config = {"configurable": {"thread_id": "1"}}
+            self.check(agent.stream_events(QUESTION, config, version="v3").output["messages"][-1])
+            assert agent.invoke({"messages": [("user", "Hello?")]}, config)["messages"][-1].text == "Hello."
+        assert {role for role, _ in conversations(server)[-1]} == {"user", "assistant"}
+
+
+@pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
+def test_events_of_an_agent_have_its_calls_and_its_text() -> None:
+    with serving(f"Let me check. {PARIS}", "Sunny.") as server:
+        agent: Any = create_agent(Llama3ToolModel(chat_openai(server)), [get_weather])
+        texts = [str(message.text) for message in agent.stream_events(QUESTION, version="v3").messages]
+    assert texts == ["Let me check.", "Sunny."]

@@ -1,0 +1,136 @@
+"""Asked to call, it calls: structured output, what holds the server to it, and the strict format of a whole agent."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentStream, FunctionAgent
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.tools import FunctionTool
+from llama_index.llms.openai_like import OpenAILike
+from pydantic import BaseModel
+
+from endpoints.script import Turn, cut_at, scripted
+from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.wire import answer_error, api
+from integrations.llamaindex.endpoint import get_weather
+from llama_index_llama3_tools import Llama3ToolLLM
+
+AL = '{"name": "Al", "age": 3}'
+WHO = PromptTemplate("Who?")
+TOOLS = [FunctionTool.from_defaults(get_weather)]
+
+
+class Person(BaseModel):
+    """A person."""
+
+    name: str
+    age: int
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
+
+
+def says(*texts: str) -> Any:  # noqa: ANN401 (what answers)
+    return scripted([Turn(pieces=cut_at(text, *range(3, len(text), 3))) for text in texts])
+
+
+def on(server: LoopbackServer, inside: dict[str, Any] | None = None, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401
+    llm = OpenAILike(
+        api_base=server.base_url, api_key="none", model="llama3.1", is_chat_model=True, max_retries=0, **(inside or {})
+    )
+    return Llama3ToolLLM(llm, **options)
+
+
+def served(answer: Any) -> LoopbackServer:  # noqa: ANN401 (what answers)
+    return LoopbackServer(api(["llama3.1"], answer))
+
+
+async def in_each_way(llm: Llama3ToolLLM) -> list[Any]:
+    given = [llm.structured_predict(Person, WHO), await llm.astructured_predict(Person, WHO)]
+    given.append(llm.as_structured_llm(Person).chat([ChatMessage("Who?")]).raw)
+    given.append(list(llm.stream_structured_predict(Person, WHO))[-1])
+    return [*given, [one async for one in await llm.astream_structured_predict(Person, WHO)][-1]]
+
+
+async def test_an_object_alone_is_the_output_in_each_way():
+    with served(says(*[AL] * 5)) as server:
+        assert await in_each_way(on(server)) == [Person(name="Al", age=3)] * 5
+        held = ["response_format" in request.body for request in server.requests]
+    assert held == [True, True, True, False, False], "in a stream, LlamaIndex does not say that a call is due"
+
+
+async def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on():
+    def model(request: Request) -> Answer:
+        refusal: Answer = answer_error(400, "no schemas")
+        return refusal if "response_format" in request.body else says(AL)(request)
+
+    with served(model) as server:
+        assert await in_each_way(on(server)) == [Person(name="Al", age=3)] * 5
+        assert ["response_format" in request.body for request in server.requests] == [True, *[False] * 5]
+
+
+def test_no_schema_goes_along_if_it_is_not_wanted():
+    with served(says(AL)) as server:
+        on(server, constrain=None).structured_predict(Person, WHO)
+        assert "response_format" not in server.requests[0].body
+
+
+def test_what_does_not_fit_is_asked_again_and_then_an_error():
+    with served(says('{"name": "Al"}', AL)) as server:
+        assert on(server).structured_predict(Person, WHO) == Person(name="Al", age=3)
+        complaint = server.requests[-1].body["messages"][-1]["content"]
+    assert "$.age: missing, expected integer" in complaint
+    with served(says("No.", "Still no.")) as server, pytest.raises(ValueError, match="wrote none: 'Still no"):
+        on(server).structured_predict(Person, WHO)
+
+
+async def test_an_agent_gives_an_object_of_its_output_class():
+    with served(says("Al is three.", AL)) as server, warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        result = await FunctionAgent(tools=TOOLS, llm=on(server), output_cls=Person).run("Who?")
+    assert result.structured_response == {"name": "Al", "age": 3}
+
+
+async def test_a_whole_agent_speaks_the_strict_format():
+    call = '{"message": "Let me see.", "tool_call": {"name": "get_weather", "arguments": {"city": "Paris"}}}'
+    with served(says(call, '{"message": "Sunny!", "tool_call": null}')) as server:
+        handler = FunctionAgent(tools=TOOLS, llm=on(server, prompt_format="strict")).run("The weather?")
+        deltas = [event.delta async for event in handler.stream_events() if isinstance(event, AgentStream)]
+        assert str(await handler) == "Sunny!"
+        first, second = (request.body for request in server.requests)
+    assert "".join(deltas) == "Let me see.Sunny!"
+    assert first["response_format"]["json_schema"]["schema"]["required"] == ["message", "tool_call"]
+    assert second["messages"][1]["content"] == call
+
+
+def test_what_groq_refuses_as_no_call_is_the_answer():
+    error = {
+        "message": "Failed",
+        "code": "tool_use_failed",
+        "failed_generation": '<function=get_weather{"city": "Oslo"}',
+    }
+    refusal = Answer((json.dumps({"error": error}).encode(),), status=400)
+    with served(lambda _: refusal) as server:
+        llm = on(server, {"is_function_calling_model": True}, tools_in="request")
+        messages = [llm.chat_with_tools(TOOLS, "Hi").message, _last(llm.stream_chat_with_tools(TOOLS, "Hi"))]
+    for message in messages:
+        assert [block.tool_kwargs for block in message.blocks if isinstance(block, ToolCallBlock)] == [{"city": "Oslo"}]
+        assert message.additional_kwargs["failed_generation"] == error["failed_generation"]
+    plain = Answer((b'{"error": {"message": "bad"}}',), status=400)
+    with served(lambda _: plain) as server, pytest.raises(Exception, match="bad"):
+        on(server, {"is_function_calling_model": True}, tools_in="request").chat_with_tools(TOOLS, "Hi")
+
+
+def _last(responses: Iterator[Any]) -> Any:  # noqa: ANN401
+    *_, last = responses
+    return last.message
