@@ -13,7 +13,7 @@ from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMChatStartEvent
 from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
-from llama_index.core.llms import ChatMessage
+from llama_index.core.llms import LLM, ChatMessage
 
 from integrations.llamaindex.endpoint import WEATHER, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM
