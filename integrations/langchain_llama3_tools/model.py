@@ -16,22 +16,20 @@ from langchain_core.callbacks import (
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.utils.aiter import aclosing
-from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator
+from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
 from pydantic.fields import FieldInfo
 
 from langchain_llama3_tools.accepting import ToolClass, tool_classes
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.hints import advise
-from langchain_llama3_tools.plain_errors import plain_errors
 from langchain_llama3_tools.runs import RequestRun, TurnRun, arequest_run, request_run
 from langchain_llama3_tools.structured import parsed_object, with_error
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
 from langchain_llama3_tools.turn import Turn, to_generations, whole
 from llama3_tools import __version__
 from llama3_tools.chat import ChatOption, ChatOptions, chat_options
-from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,33 +94,15 @@ class Llama3ToolModel(BaseChatModel):
         ) -> None: ...
     else:
 
-        def __init__(
-            self, llm: BaseChatModel | None = None, *, options: ChatOptions | None = None, **changes: Any
-        ) -> None:
-            if llm is None:
-                given = ", not model=llm" if "model" in changes else ""
-                raise TypeError(f"{type(self).__name__} needs a chat model: write Llama3ToolModel(llm){given}")
+        def __init__(self, llm: Any, *, options: ChatOptions | None = None, **changes: Any) -> None:
             fields = type(self).model_fields
             own = {*fields, *(field.alias for field in fields.values() if field.alias)}
             given = {name: changes.pop(name) for name in list(changes) if name in own}
             if isinstance(llm, BaseChatModel):
                 given = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | given
-            chosen = _options(self, llm, options, changes)
-            with plain_errors():
-                super().__init__(llm=llm, options=chosen, **given)
+            super().__init__(llm=llm, options=_options(self, llm, options, changes), **given)
             if hasattr(self, "_add_version"):  # of a newer langchain-core
                 self._add_version("llama3-tools", __version__)
-
-    @field_validator("llm", mode="before")
-    @classmethod
-    def _check_llm(cls, llm: object) -> object:
-        if isinstance(llm, BaseChatModel):
-            return llm
-        if isinstance(llm, Runnable):
-            hint = f", not {a_type(llm)}: wrap the model first, as in Llama3ToolModel(model){_around(llm)}"
-        else:
-            hint = f" such as ChatOpenAI(…), not {a_type(llm)}"
-        raise ValueError(f"llm must be a chat model{hint}")
 
     def bind_tools(
         self,
@@ -450,20 +430,3 @@ def _options(owner: object, llm: object, options: ChatOptions | None, changes: M
         "tools": "pass the tools to bind_tools(…), or to the agent",
     }
     return chat_options(type(owner).__name__, options, changes, elsewhere)
-
-
-def _around(runnable: Runnable[Any, Any]) -> str:
-    """Return how what was put around a model is put around the wrapper instead."""
-    # They take time to import, and are for an error alone.
-    from langchain_core.runnables import RunnableWithFallbacks  # noqa: PLC0415
-    from langchain_core.runnables.retry import RunnableRetry  # noqa: PLC0415
-
-    with_tools = ".bind_tools(tools)"
-    if isinstance(runnable, RunnableRetry):
-        return f"{with_tools}.with_retry(…)"
-    if isinstance(runnable, RunnableWithFallbacks):
-        return f"{with_tools}.with_fallbacks(…)"
-    if isinstance(runnable, RunnableBinding):
-        bound = "".join(f", {name}=…" for name in runnable.kwargs if name != "tools")
-        return f".bind_tools(tools{bound})" if runnable.kwargs else f"{with_tools}.with_config(…)"
-    return " | parser"

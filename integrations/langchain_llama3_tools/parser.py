@@ -9,26 +9,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    BaseMessage,
-    ChatMessage,
-    FunctionMessage,
-    HumanMessage,
-    RemoveMessage,
-    SystemMessage,
-    ToolMessage,
-)
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ChatMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.aiter import aclosing
-from pydantic import ConfigDict, Field, InstanceOf, field_validator, model_validator
+from pydantic import ConfigDict, Field, InstanceOf
 from typing_extensions import Self
 
 from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, sum_chunks
-from langchain_llama3_tools.plain_errors import plain_errors
 from langchain_llama3_tools.strict import read_strictly
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import (
@@ -40,7 +29,7 @@ from llama3_tools import (
     render_tool_prompt,
 )
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat, read_options
-from llama3_tools.errors import a_type, require_bool, require_str, require_words
+from llama3_tools.errors import a_type
 from llama3_tools.strict import require_strict_reading
 from llama3_tools.text import escape_invisible
 
@@ -113,35 +102,18 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         def __init__(self, tools: Any = None, *, options: ReadOptions | None = None, **changes: Any) -> None:
             own = {name: changes.pop(name) for name in list(changes) if name in type(self).model_fields}
             if tools is not None:
-                own["tools"] = tools
+                own["tools"] = to_openai_tools(tools)
             known = [name for name in type(self).model_fields if name not in BaseTransformOutputParser.model_fields]
             if isinstance(changes.get("limits"), Mapping):  # as `dumps` has written them
                 changes["limits"] = Limits(**changes["limits"])
             options = read_options(type(self).__name__, options, changes, known)
-            with plain_errors():
-                super().__init__(options=options, **own)
-
-    @field_validator("tools", mode="before")
-    @classmethod
-    def _convert_tools(cls, tools: Iterable[LangChainToolLike] | None) -> list[dict[str, Any]] | None:
-        return None if tools is None else to_openai_tools(tools)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_options(cls, given: dict[str, Any]) -> dict[str, Any]:
-        require_bool(**{name: given[name] for name in ("strict", "multiple") if name in given})
-        require_words(given, on_invalid=OnInvalid, repeated_calls=RepeatedCalls)
-        return given
-
-    @model_validator(mode="after")
-    def _set_up(self) -> Self:
-        Extractor(self.tools, options=self.options)  # which checks that there are tools if an option goes by them
-        require_strict_reading(self.options, strict=self.strict, multiple=self.multiple)
-        if self.strict and self.options.on_unknown_tool == "call" and self.options.coerce_arguments:
-            raise ValueError(
-                'strict=True with coerce_arguments=True calls declared tools only: leave out on_unknown_tool="call"'
-            )
-        return self
+            super().__init__(options=options, **own)
+            Extractor(self.tools, options=options)  # which checks that there are tools if an option goes by them
+            require_strict_reading(options, strict=self.strict, multiple=self.multiple)
+            if self.strict and options.on_unknown_tool == "call" and options.coerce_arguments:
+                raise ValueError(
+                    'strict=True with coerce_arguments=True calls declared tools only: leave out on_unknown_tool="call"'
+                )
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
         """Read the first generation, a model's message or mere text.
@@ -157,7 +129,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         """
         generation = result[0]
         if isinstance(generation, ChatGeneration):
-            message = _require_message(generation.message)
+            message = _require_output(generation.message)
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
         read, reply = read_answer(self._request, message, generation.generation_info)
@@ -181,48 +153,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         'now'
 
         Raises:
-            TypeError: `text` is not a `str`.
-            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
-                text.
+            OutputParserException: as `parse_result` does.
         """
-        require_str(text, "parse() takes the model's text; for a message there is invoke()")
         return self.parse_result([Generation(text=text)])
 
     async def aparse(self, text: str) -> AIMessage:
         """Read mere text, as `parse` does."""
         return self.parse(text)
-
-    def invoke(self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Read a model's message, or mere text.
-
-        Raises:
-            TypeError: `input` is neither. What a user, a system prompt or a tool says is no answer of a model.
-            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
-                text.
-        """
-        return super().invoke(_require_output(input), config, **kwargs)
-
-    async def ainvoke(self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Read a model's message, or mere text, as `invoke` does."""
-        return await super().ainvoke(_require_output(input), config, **kwargs)
-
-    def stream(
-        self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Iterator[AIMessage]:
-        """Read one whole message into chunks, as at the end of a chain whose model does not stream."""
-        yield from self.transform(iter([input]), config, **kwargs)
-
-    async def astream(
-        self, input: str | BaseMessage, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[AIMessage]:
-        """Read one whole message into chunks, as `stream` does."""
-
-        async def inputs() -> AsyncIterator[str | BaseMessage]:
-            yield input
-
-        async with aclosing(self.atransform(inputs(), config, **kwargs)) as chunks:
-            async for chunk in chunks:
-                yield chunk
 
     async def atransform(
         self, input: AsyncIterator[str | BaseMessage], config: RunnableConfig | None = None, **kwargs: Any
@@ -339,30 +276,18 @@ def _messages(chunks: Iterable[ChatGenerationChunk]) -> Iterator[AIMessageChunk]
     return (chunk.message for chunk in chunks if isinstance(chunk.message, AIMessageChunk))
 
 
-_NOT_THE_MODEL = (HumanMessage, SystemMessage, ToolMessage, FunctionMessage, RemoveMessage)
-"""The messages that no model writes."""
 _ROLES_OF_OTHERS = {"human", "user", "system", "developer", "tool", "function", "ipython"}
 
 
-def _require_message(message: BaseMessage) -> BaseMessage:
-    """Require a message that a model may have written: a call in any other one was not made.
+def _require_output(output: object) -> Any:
+    """Require a text, or a message that a model may have written: a call in any other one was not made.
 
     Raises:
         TypeError: it is another.
     """
-    role = message.role if isinstance(message, ChatMessage) else None
-    if isinstance(message, _NOT_THE_MODEL) or role in _ROLES_OF_OTHERS:
-        raise TypeError(
-            f"the parser takes what the model wrote, not {a_type(message)}, in which nothing is called: "
-            "pass the last AIMessage"
-        )
-    return message
-
-
-def _require_output(output: object) -> str | BaseMessage:
-    if isinstance(output, str):
+    role = output.role if isinstance(output, ChatMessage) else None
+    if isinstance(output, (str, AIMessage)) or (role and role not in _ROLES_OF_OTHERS):
         return output
-    if isinstance(output, BaseMessage):
-        return _require_message(output)
-    hint = ": pass its last message" if isinstance(output, (list, dict)) else ""
-    raise TypeError(f"the parser takes a message or a str, not {a_type(output)}{hint}")
+    raise TypeError(
+        f"the parser takes what the model wrote, not {a_type(output)}: pass the last AIMessage, or its text"
+    )

@@ -75,7 +75,7 @@ class TestWhatIsChecked:
     @pytest.mark.parametrize(
         ("make", "options"),
         [
-            (parser, [*BOOLS, "strict", "multiple"]),
+            (parser, BOOLS),
             (model, BOOLS),
             (Llama3ToolMiddleware, BOOLS),
         ],
