@@ -15,19 +15,19 @@ from langchain_core.callbacks import (
 )
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
 from pydantic.fields import FieldInfo
 
 from langchain_llama3_tools.accepting import ToolClass, tool_classes
+from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed, done, streamed
 from langchain_llama3_tools.conversation import flatten_tool_messages
-from langchain_llama3_tools.hints import advise
-from langchain_llama3_tools.runs import RequestRun, TurnRun, arequest_run, request_run
+from langchain_llama3_tools.runs import TurnRun
 from langchain_llama3_tools.structured import parsed_object, with_error
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
-from langchain_llama3_tools.turn import Turn, to_generations, whole
+from langchain_llama3_tools.turn import Turn
 from llama3_tools import __version__
 from llama3_tools.chat import ChatOption, ChatOptions, chat_options
 
@@ -294,18 +294,7 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        kwargs, parent = _without_run(kwargs, run_manager)
-        turn = Turn(self, messages, kwargs)
-        while turn.asks():
-            result: ChatResult | None
-            try:
-                with request_run(self.llm, parent, turn.messages, stop=stop, **turn.kwargs) as run:
-                    result = run.result = self.llm._generate(turn.messages, stop, **turn.kwargs)
-            except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
-                result = turn.recover(error)
-            if result is not None:
-                turn.read(result)
-        return turn.result
+        return done(self._turn(SYNC, messages, stop, run_manager, kwargs).whole())
 
     async def _agenerate(
         self,
@@ -314,18 +303,7 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        kwargs, parent = _without_run(kwargs, run_manager)
-        turn = Turn(self, messages, kwargs)
-        while turn.asks():
-            result: ChatResult | None
-            try:
-                async with arequest_run(self.llm, parent, turn.messages, stop=stop, **turn.kwargs) as run:
-                    result = run.result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
-            except Exception as error:  # noqa: BLE001 (the same)
-                result = turn.recover(error)
-            if result is not None:
-                turn.read(result)
-        return turn.result
+        return await adone(self._turn(ASYNC, messages, stop, run_manager, kwargs).whole())
 
     def _stream(
         self,
@@ -334,92 +312,27 @@ class Llama3ToolModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        kwargs, parent = _without_run(kwargs, run_manager)
-        turn, llm = Turn(self, messages, kwargs), self.llm
-        while turn.asks():
-            answer = turn.begin()
-            try:
-                with request_run(llm, parent, turn.messages, stop=stop, **turn.kwargs) as run:
-                    for chunk in self._chunks(turn, run, stop):
-                        for read in to_generations(answer.feed(chunk.message, chunk.generation_info), chunk):
-                            run.tell(read)
-                            yield read
-            except Exception as error:
-                if answer.has_content:
-                    yield from to_generations(answer.abort())
-                    yield from answer.last()
-                    advise(error, llm, self.options.tool_role)
-                    raise
-                recovered = turn.recover(error)
-                if recovered is None:
-                    continue
-                chunk = whole(recovered)
-                yield from to_generations(answer.feed(chunk.message, chunk.generation_info))
-            yield from turn.end(answer)
+        return streamed(self._turn(SYNC, messages, stop, run_manager, kwargs).stream())
 
-    def _chunks(self, turn: Turn, run: RequestRun, stop: list[str] | None) -> Iterator[ChatGeneration]:
-        """Ask the model inside; one that does not stream answers with one chunk."""
-        if self.llm._should_stream(async_api=False, **{**turn.kwargs, "stream": True}):
-            for chunk in self.llm._stream(turn.messages, stop, **turn.kwargs):
-                yield run.noted(chunk)
-        else:
-            run.result = self.llm._generate(turn.messages, stop, **turn.kwargs)
-            yield whole(run.result)
-
-    async def _astream(
+    def _astream(
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        kwargs, parent = _without_run(kwargs, run_manager)
-        turn, llm = Turn(self, messages, kwargs), self.llm
-        while turn.asks():
-            answer = turn.begin()
-            try:
-                async with (
-                    arequest_run(llm, parent, turn.messages, stop=stop, **turn.kwargs) as run,
-                    aclosing(self._achunks(turn, run, stop)) as chunks,
-                ):
-                    async for chunk in chunks:
-                        for read in to_generations(answer.feed(chunk.message, chunk.generation_info), chunk):
-                            await run.atell(read)
-                            yield read
-            except Exception as error:
-                if answer.has_content:
-                    for read in (*to_generations(answer.abort()), *answer.last()):
-                        yield read
-                    advise(error, llm, self.options.tool_role)
-                    raise
-                recovered = turn.recover(error)
-                if recovered is None:
-                    continue
-                chunk = whole(recovered)
-                for read in to_generations(answer.feed(chunk.message, chunk.generation_info)):
-                    yield read
-            for read in turn.end(answer):
-                yield read
+        return astreamed(self._turn(ASYNC, messages, stop, run_manager, kwargs).stream())
 
-    async def _achunks(self, turn: Turn, run: RequestRun, stop: list[str] | None) -> AsyncIterator[ChatGeneration]:
-        if self.llm._should_stream(async_api=True, **{**turn.kwargs, "stream": True}):
-            async with aclosing(self.llm._astream(turn.messages, stop, **turn.kwargs)) as chunks:
-                async for chunk in chunks:
-                    yield run.noted(chunk)
-        else:
-            run.result = await self.llm._agenerate(turn.messages, stop, **turn.kwargs)
-            yield whole(run.result)
+    def _turn(
+        self, way: Way, messages: list[BaseMessage], stop: list[str] | None, manager: Any, kwargs: dict[str, Any]
+    ) -> Turn:
+        given = _with_run(kwargs, manager)
+        parent = given.pop(_RUN, None)
+        return Turn(self, way, messages, {"stop": stop, **given}, parent)
 
 
 def _with_run(kwargs: dict[str, Any], manager: BaseRunManager | None) -> dict[str, Any]:
-    return kwargs if manager is None else {**kwargs, _RUN: TurnRun.of(manager, manager.run_id)}
-
-
-def _without_run(kwargs: dict[str, Any], manager: BaseRunManager | None) -> tuple[dict[str, Any], TurnRun | None]:
-    """Return the arguments of a request without the run that the wrapper has put there, and that run."""
-    given = _with_run(kwargs, manager)
-    run = given.get(_RUN)
-    return {name: value for name, value in given.items() if name != _RUN}, run
+    return {**kwargs, **({} if manager is None else {_RUN: TurnRun.of(manager, manager.run_id)})}
 
 
 def _options(owner: object, llm: object, options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:

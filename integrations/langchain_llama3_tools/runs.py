@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -23,8 +21,11 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.outputs.chat_generation import merge_chat_generation_chunks
 from langchain_core.runnables.config import RunnableConfig, ensure_config
 
-__all__ = ["RequestRun", "TurnRun", "arequest_run", "request_run"]
+from langchain_llama3_tools.both_ways import Out, Steps, Way
 
+__all__ = ["RequestRun", "TurnRun"]
+
+_T = TypeVar("_T")
 _Manager = TypeVar("_Manager", bound=BaseCallbackManager)
 
 
@@ -65,98 +66,68 @@ class RequestRun:
     callbacks of the model inside are told all that it would tell them alone; in its tokens, calls are apart.
     """
 
-    def __init__(self, step: Any, own: Any) -> None:
-        self.step = step
-        """Tells those who follow the wrapper's run; `None`: there are none."""
-        self.own = own
-        """Tells the callbacks that are set on the model inside; `None`: there are none."""
-        self.result = ChatResult(generations=[])
-        """The whole answer."""
+    def __init__(
+        self, llm: BaseChatModel, parent: TurnRun | None, way: Way, messages: list[BaseMessage], kwargs: dict[str, Any]
+    ) -> None:
+        """Prepare to tell.
+
+        Args:
+            llm: the model inside.
+            parent: the wrapper's run, in which the request is a step.
+            way: how it is asked.
+            messages: what is sent.
+            kwargs: what it is asked with, `stop` among it.
+        """
+        self._llm, self._way, self._messages, self._kwargs = llm, way, messages, kwargs
+        self._step: Any = _step_manager(parent, way.manager)
+        self._own: Any = _own_manager(llm, parent, way.manager)
+        self._is_told = self._step is not None or self._own is not None
+        self._result = ChatResult(generations=[])
         self._chunks: list[ChatGenerationChunk] = []
 
-    def noted(self, chunk: ChatGenerationChunk) -> ChatGenerationChunk:
-        """Note a chunk as the model has sent it, and return it."""
-        if self.step is not None or self.own is not None:
-            self._chunks.append(chunk)
-        return chunk
+    def around(self, steps: Steps[_T]) -> Steps[_T]:
+        """Tell of the request, wait for the model's rate limiter, take its steps, and tell how it ended."""
+        step, own, llm = self._step, self._own, self._llm
+        self._step = self._own = None  # until they are told that it begins
+        try:
+            if step is not None:
+                asked = {name: value for name, value in self._kwargs.items() if value is not None}
+                inputs = {"messages": self._messages, **asked}
+                self._step = yield step.on_chain_start(None, inputs, name=f"{llm.get_name()} request")
+            if own is not None:
+                params = llm._get_invocation_params(**self._kwargs)
+                settings = {"invocation_params": params, "options": {"stop": self._kwargs.get("stop")}}
+                [self._own] = yield own.on_chat_model_start(dumpd(llm), [self._messages], run_id=uuid4(), **settings)
+            if llm.rate_limiter is not None:
+                yield getattr(llm.rate_limiter, self._way.acquire)(blocking=True)
+            answer = yield from steps
+        except BaseException as error:
+            if self._step is not None:
+                yield self._step.on_chain_error(error)
+            if self._own is not None:
+                yield self._own.on_llm_error(error, response=LLMResult(generations=[]))
+            raise
+        if self._is_told:
+            summed = merge_chat_generation_chunks(self._chunks)
+            generations: list[ChatGeneration] = [summed] if summed else self._result.generations
+        if self._step is not None:
+            yield self._step.on_chain_end({"messages": [_without_usage(one.message) for one in generations]})
+        if self._own is not None:
+            yield self._own.on_llm_end(LLMResult(generations=[[*generations]], llm_output=self._result.llm_output))
+        return answer
 
-    def tell(self, chunk: ChatGenerationChunk) -> None:
-        """Tell the model's own callbacks of a chunk as it goes out."""
-        if self.own is not None:
-            self.own.on_llm_new_token(str(chunk.message.text), chunk=chunk)
+    def note(self, answer: ChatResult | ChatGenerationChunk) -> None:
+        """Note an answer, or a chunk of it, as the model has sent it."""
+        if isinstance(answer, ChatResult):
+            self._result = answer
+        elif self._is_told:
+            self._chunks.append(answer)
 
-    async def atell(self, chunk: ChatGenerationChunk) -> None:
-        """Tell the model's own callbacks of a chunk as it goes out."""
-        if self.own is not None:
-            await self.own.on_llm_new_token(str(chunk.message.text), chunk=chunk)
-
-    def end(self) -> tuple[dict[str, Any], LLMResult]:
-        """Return what the step and the model's own run end with."""
-        summed = merge_chat_generation_chunks(self._chunks)
-        generations: list[ChatGeneration] = [summed] if summed else self.result.generations
-        messages = [_without_usage(one.message) for one in generations]
-        return {"messages": messages}, LLMResult(generations=[[*generations]], llm_output=self.result.llm_output)
-
-
-@contextmanager
-def request_run(
-    llm: BaseChatModel, parent: TurnRun | None, messages: list[BaseMessage], **kwargs: Any
-) -> Iterator[RequestRun]:
-    """Tell of a request, wait for the model's rate limiter, and tell how it ended.
-
-    Args:
-        llm: the model inside.
-        parent: the wrapper's run, in which the request is a step.
-        messages: what is sent.
-        **kwargs: what it is asked with, `stop` among it.
-    """
-    step, own = _step_manager(parent, CallbackManager), _own_manager(llm, parent, CallbackManager)
-    run = RequestRun(
-        step and step.on_chain_start(None, _asked(messages, kwargs), name=_name(llm)),
-        own and own.on_chat_model_start(dumpd(llm), [messages], **_settings(llm, kwargs))[0],
-    )
-    try:
-        if llm.rate_limiter is not None:
-            llm.rate_limiter.acquire(blocking=True)
-        yield run
-    except BaseException as error:
-        if run.step is not None:
-            run.step.on_chain_error(error)
-        if run.own is not None:
-            run.own.on_llm_error(error, response=LLMResult(generations=[]))
-        raise
-    outputs, result = run.end()
-    if run.step is not None:
-        run.step.on_chain_end(outputs)
-    if run.own is not None:
-        run.own.on_llm_end(result)
-
-
-@asynccontextmanager
-async def arequest_run(
-    llm: BaseChatModel, parent: TurnRun | None, messages: list[BaseMessage], **kwargs: Any
-) -> AsyncIterator[RequestRun]:
-    """Tell of a request as `request_run` does."""
-    step, own = _step_manager(parent, AsyncCallbackManager), _own_manager(llm, parent, AsyncCallbackManager)
-    run = RequestRun(
-        step and await step.on_chain_start(None, _asked(messages, kwargs), name=_name(llm)),
-        own and (await own.on_chat_model_start(dumpd(llm), [messages], **_settings(llm, kwargs)))[0],
-    )
-    try:
-        if llm.rate_limiter is not None:
-            await llm.rate_limiter.aacquire(blocking=True)
-        yield run
-    except BaseException as error:
-        if run.step is not None:
-            await run.step.on_chain_error(error)
-        if run.own is not None:
-            await run.own.on_llm_error(error, response=LLMResult(generations=[]))
-        raise
-    outputs, result = run.end()
-    if run.step is not None:
-        await run.step.on_chain_end(outputs)
-    if run.own is not None:
-        await run.own.on_llm_end(result)
+    def tell(self, chunk: ChatGenerationChunk) -> Steps[None]:
+        """Tell the model's own callbacks of a chunk as it goes out, and let it go."""
+        if self._own is not None:
+            yield self._own.on_llm_new_token(str(chunk.message.text), chunk=chunk)
+        yield Out(chunk)
 
 
 def _step_manager(parent: TurnRun | None, kind: type[CallbackManager | AsyncCallbackManager]) -> Any:
@@ -175,19 +146,6 @@ def _own_manager(llm: BaseChatModel, parent: TurnRun | None, kind: type[_Manager
     own = [handler for handler in handlers if handler not in told]
     run_id = parent.run_id if parent else None
     return kind(own, parent_run_id=run_id, tags=llm.tags, metadata=llm.metadata) if own else None
-
-
-def _name(llm: BaseChatModel) -> str:
-    return f"{llm.get_name()} request"
-
-
-def _asked(messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    return {"messages": messages, **{name: value for name, value in kwargs.items() if value is not None}}
-
-
-def _settings(llm: BaseChatModel, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    params = llm._get_invocation_params(**kwargs)
-    return {"invocation_params": params, "options": {"stop": kwargs.get("stop")}, "run_id": uuid4()}
 
 
 def _without_usage(message: BaseMessage) -> BaseMessage:

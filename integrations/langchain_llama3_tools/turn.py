@@ -3,86 +3,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from inspect import signature
-from typing import Any, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import add_usage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from langchain_llama3_tools.accepting import ToolClass, accepting
+from langchain_llama3_tools.accepting import accepting
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
+from langchain_llama3_tools.both_ways import Out, Steps, Way
 from langchain_llama3_tools.conversation import to_dicts, to_messages
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
+from langchain_llama3_tools.runs import RequestRun, TurnRun
 from langchain_llama3_tools.tools import bound_chat
-from llama3_tools.chat import (
-    ChatOptions,
-    Hold,
-    Request,
-    failed_generation,
-)
+from llama3_tools.chat import Hold, Request, failed_generation
 
-__all__ = ["Turn", "to_generations", "whole"]
+if TYPE_CHECKING:
+    from langchain_llama3_tools.model import Llama3ToolModel
 
+__all__ = ["Turn"]
 
-class _Wrapper(Protocol):
-    """What of a `Llama3ToolModel` is needed."""
-
-    llm: BaseChatModel
-    options: ChatOptions
-    output_version: str | None
-    _classes: Mapping[str, ToolClass]
+_T = TypeVar("_T")
 
 
 class Turn:
     """A request, and the further ones by which the model is asked again."""
 
-    def __init__(self, model: _Wrapper, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        model: Llama3ToolModel,
+        way: Way,
+        messages: list[BaseMessage],
+        kwargs: Mapping[str, Any],
+        parent: TurnRun | None,
+    ) -> None:
         """Prepare the request.
 
         Args:
             model: the wrapper.
+            way: how the model inside is asked.
             messages: the conversation.
             kwargs: the request's settings. `tools`, `tool_choice` and `parallel_tool_calls`, as bound, are taken out.
+            parent: the wrapper's run.
         """
-        self._llm, self._options = model.llm, model.options
+        self._llm, self._options, self._way, self._parent = model.llm, model.options, way, parent
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
-        self.request: Request = bound_chat(tools, model.options).request(
+        self._request: Request = bound_chat(tools, model.options).request(
             to_dicts(messages),
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
             accepts=accepting(model._classes),
         )
-        """What is asked."""
-        self._next: Request | None = self.request
+        self._next: Request | None = self._request
         self._given = {**given, **self._of_tools()}
         self._hold = Hold(model.llm, None if _CONSTRAINTS & given.keys() else model.options.constrain)
-        self.result = ChatResult(generations=[])
-        """The answer, whole."""
-        self._answer: AnswerStream | None = None
         self._v1 = model.output_version == "v1"
 
-    def asks(self) -> bool:
+    def whole(self) -> Steps[ChatResult]:
+        """Ask, and return the answer."""
+        answer = ChatResult(generations=[])
+        while self._asks():
+            try:
+                result: ChatResult | None = yield from self._told(self._whole)
+            except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
+                result = self._recover(error)
+            if result is not None:
+                answer = self._read(result, answer)
+        return answer
+
+    def stream(self) -> Steps[None]:
+        """Ask, and let the answer out in chunks. If the model is asked again, its next one follows."""
+        answer: AnswerStream | None = None
+        while self._asks():
+            answer = AnswerStream(self._request, v1=self._v1, after=answer)
+            try:
+                yield from self._told(partial(self._streamed, answer))
+            except Exception as error:
+                if answer.has_content:
+                    yield from map(Out, [*_to_generations(answer.abort()), *answer.last()])
+                    advise(error, self._llm, self._options.tool_role)
+                    raise
+                recovered = self._recover(error)
+                if recovered is None:
+                    continue
+                yield from map(Out, _to_generations(_feed(answer, _whole_chunk(recovered))))
+            yield from map(Out, self._end(answer))
+
+    def _told(self, ask: Callable[..., Steps[_T]]) -> Steps[_T]:
+        messages, kwargs = self._messages, self._kwargs
+        run = RequestRun(self._llm, self._parent, self._way, messages, kwargs)
+        return run.around(ask(run, messages, **kwargs))
+
+    def _whole(self, run: RequestRun, messages: list[BaseMessage], **kwargs: Any) -> Steps[ChatResult]:
+        result: ChatResult = yield getattr(self._llm, self._way.generate)(messages, **kwargs)
+        run.note(result)
+        return result
+
+    def _streamed(
+        self, answer: AnswerStream, run: RequestRun, messages: list[BaseMessage], **kwargs: Any
+    ) -> Steps[None]:
+        """Ask the model inside; one that does not stream answers with one chunk."""
+        llm, way = self._llm, self._way
+        if not llm._should_stream(async_api=way.is_async, **{**kwargs, "stream": True}):
+            result = yield from self._whole(run, messages, **kwargs)
+            yield from chain.from_iterable(map(run.tell, _to_generations(_feed(answer, _whole_chunk(result)))))
+            return
+        chunks = getattr(llm, way.stream)(messages, **kwargs)
+        try:
+            while (chunk := (yield way.next(chunks, None))) is not None:
+                run.note(chunk)
+                for read in _to_generations(_feed(answer, chunk), chunk):
+                    yield from run.tell(read)
+        finally:
+            if hasattr(chunks, way.close):
+                yield getattr(chunks, way.close)()
+
+    def _asks(self) -> bool:
         """Go on to the next request, and return whether there is one: the first, or one that asks again."""
         if self._next is None:
             return False
-        self.request, self._next = self._next, None
+        self._request, self._next = self._next, None
         return True
 
     @property
-    def messages(self) -> list[BaseMessage]:
-        """The conversation for the model."""
-        return to_messages(self.request.messages)
+    def _messages(self) -> list[BaseMessage]:
+        return to_messages(self._request.messages)
 
     @property
-    def kwargs(self) -> dict[str, Any]:
-        """What the model inside is asked with, beside the messages."""
-        return {**self._given, **(_in_kwargs(self.request, self._llm) if self._hold.is_on else {})}
+    def _kwargs(self) -> dict[str, Any]:
+        return {**self._given, **(_in_kwargs(self._request, self._llm) if self._hold.is_on else {})}
 
-    def recover(self, error: Exception) -> ChatResult | None:
+    def _recover(self, error: Exception) -> ChatResult | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
 
         Raises:
@@ -92,62 +149,57 @@ class Turn:
         if text is not None:
             message = AIMessage(text, response_metadata={"failed_generation": text, "finish_reason": "stop"})
             return ChatResult(generations=[ChatGeneration(message=message)])
-        if self.request.constraint and self._hold.lets_go(error):
-            self._next = self.request
+        if self._request.constraint and self._hold.lets_go(error):
+            self._next = self._request
             return None
         advise(error, self._llm, self._options.tool_role)
         raise error
 
-    def read(self, result: ChatResult) -> None:
-        """Read a whole answer."""
+    def _read(self, result: ChatResult, earlier: ChatResult) -> ChatResult:
+        """Return a whole answer as it is read, with the usage of the earlier one."""
         self._hold.note_answer()
         generations: list[ChatGeneration] = []
         output = result.llm_output
         for generation in result.generations:
             info = generation.generation_info
-            message, reply = read_answer(self.request, generation.message, info, v1=self._v1)
+            message, reply = read_answer(self._request, generation.message, info, v1=self._v1)
             info = info and with_reason(info, reply)
             if generation is result.generations[0]:
-                self._next = self.request.retry(reply)
+                self._next = self._request.retry(reply)
                 output = output and with_reason(output, reply)
-                for earlier in self.result.generations[:1]:
-                    message.usage_metadata = _sum_usage(earlier.message, message)
+                for before in earlier.generations[:1]:
+                    message.usage_metadata = _sum_usage(before.message, message)
             generations.append(ChatGeneration(message=message, generation_info=info))
-        if output and self.result.llm_output:
-            output |= self._llm._combine_llm_outputs([self.result.llm_output, output])
-        self.result = ChatResult(generations=generations, llm_output=output)
+        if output and earlier.llm_output:
+            output |= self._llm._combine_llm_outputs([earlier.llm_output, output])
+        return ChatResult(generations=generations, llm_output=output)
 
-    def begin(self) -> AnswerStream:
-        """Begin to read an answer that arrives in chunks."""
-        self._answer = AnswerStream(self.request, v1=self._v1, after=self._answer)
-        return self._answer
-
-    def end(self, answer: AnswerStream) -> Iterator[ChatGenerationChunk]:
-        """Yield the end of a streamed answer; if the model is asked again, its next one follows.
+    def _end(self, answer: AnswerStream) -> Iterator[ChatGenerationChunk]:
+        """Yield the end of a streamed answer, unless the model is asked again.
 
         Raises:
             ValueError: nothing has arrived, though nothing was asked that a server may refuse.
         """
-        if not answer.has_begun and not self.request.retried:
-            self.recover(ValueError(NO_RESPONSE))
+        if not answer.has_begun and not self._request.retried:
+            self._recover(ValueError(NO_RESPONSE))
             return
         self._hold.note_answer()
-        yield from to_generations(answer.end())
-        self._next = self.request.retry(answer.reply)
+        yield from _to_generations(answer.end())
+        self._next = self._request.retry(answer.reply)
         if self._next is None:
             yield from answer.last()
 
     def _of_tools(self) -> dict[str, Any]:
         """Return what the model inside is asked with if it gets the tools in its request."""
-        if not self.request.tools:
+        if not self._request.tools:
             return {}
-        choice: Any = self.request.tool_choice
+        choice: Any = self._request.tool_choice
         llm = self._llm
         settings: dict[str, Any] = {"tool_choice": None if choice == "auto" else choice}
-        if not self.request.choice.parallel and "parallel_tool_calls" in signature(llm.bind_tools).parameters:
+        if not self._request.choice.parallel and "parallel_tool_calls" in signature(llm.bind_tools).parameters:
             settings["parallel_tool_calls"] = False  # not every server takes it: the model's class says so
         try:
-            bound: Any = llm.bind_tools(self.request.tools, **settings)
+            bound: Any = llm.bind_tools(self._request.tools, **settings)
         except NotImplementedError as error:
             raise NotImplementedError(
                 f'tools_in="request" needs a model with bind_tools, and {type(llm).__name__} has none: '
@@ -176,7 +228,7 @@ def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
     return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
 
 
-def to_generations(
+def _to_generations(
     messages: Iterator[AIMessageChunk], given: ChatGeneration | None = None
 ) -> Iterator[ChatGenerationChunk]:
     """Yield messages as LangChain streams them: what was given, if it is as it was, as making them takes time."""
@@ -187,7 +239,11 @@ def to_generations(
             yield ChatGenerationChunk(message=message)
 
 
-def whole(result: ChatResult) -> ChatGeneration:
+def _feed(answer: AnswerStream, chunk: ChatGeneration) -> Iterator[AIMessageChunk]:
+    return answer.feed(chunk.message, chunk.generation_info)
+
+
+def _whole_chunk(result: ChatResult) -> ChatGeneration:
     """Return a whole answer as what is fed, with all that is known of it."""
     generation = result.generations[0]
     info = {**(result.llm_output or {}), **(generation.generation_info or {})}
