@@ -58,7 +58,7 @@ class Valid(Row):
         return [f"`{self.name}`", *(f"{valid} ({right})" for valid, right in (self.free, self.held))]
 
 
-def count(base_url: str, prompt_format: PromptFormat, constrain: Constrain | None) -> tuple[int, int]:
+def count(base_url: str, prompt_format: PromptFormat, constrain: Constrain) -> tuple[int, int]:
     """Ask each question once; return how many answers have a valid call, and how many the right one."""
     chat = ToolChat(TOOLS, prompt_format=prompt_format, constrain=constrain, max_retries=0, on_unknown_tool="text")
     called = []
@@ -83,7 +83,7 @@ def main() -> None:
     """Print the table."""
     with LiveServer(progress=lambda line: print(line, file=sys.stderr)) as live:
         url = live.base_url
-        rows = (Valid(name, count(url, name, None), count(url, name, "grammar")) for name in get_args(PromptFormat))
+        rows = (Valid(name, count(url, name, "off"), count(url, name, "grammar")) for name in get_args(PromptFormat))
         for line in table(rows):
             print(line, flush=True)
 

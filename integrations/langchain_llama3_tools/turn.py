@@ -62,7 +62,7 @@ class Turn:
         )
         self._next: Request | None = self._request
         self._given = {**given, **self._of_tools()}
-        self._hold = Hold(model.llm, None if _CONSTRAINTS & given.keys() else model.options.constrain)
+        self._hold = Hold(model.llm, "off" if _CONSTRAINTS & given.keys() else model.options.constrain)
         self._v1 = model.output_version == "v1"
 
     def whole(self) -> Steps[ChatResult]:

@@ -28,7 +28,7 @@ _MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
-_FREE = Hold(None, None)
+_FREE = Hold(None, "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     except RecursionError:
         raise _bad(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
-    hold = Hold(settings.upstream, None if fields.keys() & _CONSTRAINTS else settings.chat.constrain)
+    hold = Hold(settings.upstream, "off" if fields.keys() & _CONSTRAINTS else settings.chat.constrain)
     return Turn(fields, request, settings, is_ollama, hold)
 
 

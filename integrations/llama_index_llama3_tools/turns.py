@@ -77,7 +77,7 @@ class Turn(Generic[_Response]):
         self._llm, self._settings, self._request, self._listeners = llm, settings, request, listeners
         self._is_read = is_read
         is_free = request is None or not _CONSTRAINTS.isdisjoint(settings)
-        self._hold = Hold(llm, None if is_free or request is None else request.chat.options.constrain)
+        self._hold = Hold(llm, "off" if is_free or request is None else request.chat.options.constrain)
 
     def whole(self, way: str) -> _Response:
         """Ask, and return the answer.
@@ -172,7 +172,10 @@ class Turn(Generic[_Response]):
             schema = request.answer_schema
             return {} if schema is None else {"format": schema}
         constraint = request.constraint
-        return {"extra_body": constraint} if "grammar" in constraint else constraint
+        if "grammar" not in constraint:
+            return constraint
+        own = getattr(self._llm, "additional_kwargs", {}).get("extra_body") or {}
+        return {"extra_body": {**own, **constraint}}
 
     def _recover(self, error: Exception) -> ChatResponse | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.

@@ -48,7 +48,8 @@ ELSEWHERE = {
     "object is not subscriptable": "the interpreter",
     "unexpected keyword argument": "the interpreter",
     "Expecting value: line 1 column 1 (char 0)": "json, with its places filled in",
-    "validation error for LLMCompletionEndEvent": "pydantic-core",
+    "validation error for": "pydantic-core",
+    "Input should be a valid dictionary or instance of": "the same",
     "Instance is frozen": "pydantic-core",
 }
 

@@ -332,7 +332,7 @@ OTHER_OPTIONS: dict[str, Any] = {
     "prompt_format": "pythonic",
     "repeated_calls": "keep",
     "max_retries": 3,
-    "constrain": None,
+    "constrain": "off",
     "on_unknown_tool": "text",
     "formats": ("json",),
     "coerce_arguments": False,

@@ -22,9 +22,9 @@ __all__ = [
     "tool_grammar",
 ]
 
-Constrain: TypeAlias = Literal["auto", "json_schema", "grammar"]
+Constrain: TypeAlias = Literal["auto", "json_schema", "grammar", "off"]
 """How a server is held to a call that is due: by a schema in OpenAI's `response_format`, or by llama.cpp's `grammar`.
-`"auto"` is `"json_schema"`, and is given up for a server that refuses it."""
+`"auto"` is `"json_schema"`, and is given up for a server that refuses it. `"off"`: it is not."""
 
 _LOG = logging.getLogger("llama3_tools")
 _OTHER_FAULTS = {
@@ -130,7 +130,7 @@ class Hold:
     False
     """
 
-    def __init__(self, model: object, constrain: Constrain | None) -> None:
+    def __init__(self, model: object, constrain: Constrain) -> None:
         """Begin a turn.
 
         Args:
@@ -140,7 +140,7 @@ class Hold:
         self._model = model
         self._is_tried = constrain == "auto"
         refusing = _REFUSING.get(id(model)) if self._is_tried else None
-        self.is_on = constrain is not None and (refusing is None or refusing() is not model)
+        self.is_on = constrain != "off" and (refusing is None or refusing() is not model)
         """Whether it is."""
         self._is_let_go = False
 

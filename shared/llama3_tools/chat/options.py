@@ -39,7 +39,7 @@ class ChatOption(ReadOption, total=False):
     prompt_format: PromptFormat | None
     repeated_calls: RepeatedCalls
     max_retries: int
-    constrain: Constrain | None
+    constrain: Constrain
 
 
 def _read_options() -> ReadOptions:
@@ -79,19 +79,17 @@ class ChatOptions:
     does not run again; with `"keep"`, it does."""
     max_retries: int = 1
     """How often in a row a model is asked to write a call again."""
-    constrain: Constrain | None = "auto"
+    constrain: Constrain = "auto"
     """How the server is held to a call that is due, as the tool choice requires one, or to the strict response format:
-    by a schema in OpenAI's `response_format` (`"json_schema"`), by llama.cpp's `"grammar"`, or not (`None`). With
+    by a schema in OpenAI's `response_format` (`"json_schema"`), by llama.cpp's `"grammar"`, or not (`"off"`). With
     `"auto"`, a server that refuses the schema is asked without it from then on."""
 
     def __post_init__(self) -> None:
         """Check the options."""
         require_type("read", self.read, ReadOptions)
-        words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "repeated_calls": RepeatedCalls}
+        words = {"tools_in": ToolsPlace, "tool_role": ToolRole, "repeated_calls": RepeatedCalls, "constrain": Constrain}
         if self.prompt_format is not None:
             words["prompt_format"] = PromptFormat
-        if self.constrain is not None:
-            words["constrain"] = Constrain
         require_words(vars(self), **words)
         if type(self.max_retries) is not int:
             raise TypeError(f"max_retries must be a whole number, not {self.max_retries!r}")

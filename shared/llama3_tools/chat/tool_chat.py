@@ -367,7 +367,7 @@ class Request:
     def _held_to(self) -> list[Tool]:
         """The tools of which the server is held to a call; none if nothing holds it."""
         chat, choice = self.chat, self.choice.tool_choice
-        is_free = chat.options.constrain is None or chat.options.tools_in == "request" or choice == "none"
+        is_free = chat.options.constrain == "off" or chat.options.tools_in == "request" or choice == "none"
         if is_free or not (self._is_strict or self._is_due):
             return []
         return [chat.shown_tools[choice]] if choice in chat.tools else [*chat.shown_tools.values()]

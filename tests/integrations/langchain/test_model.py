@@ -211,7 +211,7 @@ class TestRequests:
 
     def test_tools_are_in_the_prompt_and_nowhere_else(self) -> None:
         bind = {"tool_choice": "any", "strict": True, "parallel_tool_calls": False, "temperature": 0.5}
-        body = self.body("How is Paris?", bind=bind, constrain=None)
+        body = self.body("How is Paris?", bind=bind, constrain="off")
         assert set(body) == {"messages", "model", "stream", "temperature"}
         prompt = render_llama3_tools([get_weather], tool_choice="any")
         assert body["messages"] == [{"role": "user", "content": f"{prompt}\n\nHow is Paris?"}]

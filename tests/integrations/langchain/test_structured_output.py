@@ -287,7 +287,7 @@ class TestConstraints:
 
     def test_none_is_without_the_option(self) -> None:
         with serving(OBJECT) as server:
-            model = Llama3ToolModel(chat_openai(server), constrain=None)
+            model = Llama3ToolModel(chat_openai(server), constrain="off")
             assert model.with_structured_output(Person).invoke("Who?") == ADA
         assert held(server) == [False]
 

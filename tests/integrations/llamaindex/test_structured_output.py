@@ -81,8 +81,16 @@ async def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on
 
 def test_no_schema_goes_along_if_it_is_not_wanted():
     with served(says(AL)) as server:
-        on(server, constrain=None).structured_predict(Person, WHO)
+        on(server, constrain="off").structured_predict(Person, WHO)
         assert "response_format" not in server.requests[0].body
+
+
+def test_a_grammar_goes_beside_what_the_user_sends():
+    with served(says(AL)) as server:
+        inside = {"additional_kwargs": {"extra_body": {"top_k": 3}}}
+        assert on(server, inside, constrain="grammar").structured_predict(Person, WHO).name == "Al"
+        assert server.requests[0].body["top_k"] == 3
+        assert "grammar" in server.requests[0].body
 
 
 def test_what_does_not_fit_is_asked_again_and_then_an_error():

@@ -27,12 +27,12 @@ def constraint(tools: list[dict[str, Any]], tool_choice: str, **options: Any) ->
         ("none", {}, None),
         ("required", {}, ["now", "at.then"]),
         ("at.then", {}, ["at.then"]),
-        ("required", {"constrain": None}, None),
+        ("required", {"constrain": "off"}, None),
         ("required", {"tools_in": "request"}, None),
         ("auto", {"prompt_format": "strict"}, ["now", "at.then", None]),
         ("now", {"prompt_format": "strict"}, ["now"]),
         ("none", {"prompt_format": "strict"}, None),
-        ("auto", {"prompt_format": "strict", "constrain": None}, None),
+        ("auto", {"prompt_format": "strict", "constrain": "off"}, None),
     ],
 )
 def test_a_schema_holds_a_server_to_what_is_due(tool_choice: str, options: dict[str, Any], names: list[str] | None):
@@ -94,7 +94,7 @@ def test_some_errors_may_be_a_refusal(error: Exception, may: bool):
     assert hold.lets_go(error) is may
     assert hold.is_on is not may
     assert Hold(Model(), "json_schema").lets_go(error) is False
-    assert Hold(Model(), None).is_on is False
+    assert Hold(Model(), "off").is_on is False
 
 
 def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_come(caplog: pytest.LogCaptureFixture):
