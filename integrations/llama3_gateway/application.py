@@ -204,9 +204,11 @@ async def root(_request: Request) -> Response:
     return PlainTextResponse("llama3-tools gateway: point your client's base_url at /v1\n")
 
 
-async def healthz(_request: Request) -> Response:
-    """Answer that the gateway runs."""
-    return JSONResponse({"status": "ok"})
+async def healthz(request: Request) -> Response:
+    """Answer that the gateway runs, and, unless it asks for a key, in front of which server."""
+    settings: GatewaySettings = request.app.settings
+    behind = {} if settings.api_key else {"upstream": settings.default.upstream.shown}
+    return JSONResponse({"status": "ok", "name": "llama3-tools", **behind})
 
 
 async def metrics(request: Request) -> Response:

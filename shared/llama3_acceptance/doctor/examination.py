@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
 from llama3_acceptance.doctor.questions import (
@@ -50,6 +51,9 @@ class Examination:
     """Whether a key was given."""
     max_tokens: int = MAX_TOKENS
     """How long an answer might be: longer if the model thinks."""
+    gateway: str | None = None
+    """The address that was given, if this project's gateway answers there; the endpoint is what stands behind it, as
+    far as the gateway tells."""
     secrets: Secrets = field(default=Secrets("", "none"), repr=False, compare=False)
     """What has to be hidden in a report."""
     _read: dict[Exchange, Extraction] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -140,8 +144,13 @@ def examine(
     check_endpoint(Endpoint(base_url, model, api_key))
     _check_path(base_url)
     connection, has_key = Connection(base_url, api_key, seconds), api_key != "none"
+    gateway, health = None, _health(connection, base_url)
+    if health.get("name") == "llama3-tools":
+        gateway, base_url = bare_url(base_url), str(health.get("upstream") or base_url)
+        connection.close()
+        connection = Connection(base_url, api_key, connection.seconds_left)
     exchanges: dict[str, Exchange] = {}
-    of = Examination(bare_url(base_url), model, exchanges, has_key=has_key, secrets=connection.secrets)
+    of = Examination(bare_url(base_url), model, exchanges, has_key=has_key, secrets=connection.secrets, gateway=gateway)
     not_asked: list[str] = []
     max_tokens = MAX_TOKENS
     try:
@@ -197,6 +206,16 @@ def _check_path(base_url: str) -> None:
     for path in ("/chat/completions", "/completions", "/models"):
         if bare.endswith(path):
             raise EndpointError(f"{bare} is the address of one request: use --base-url {bare.removesuffix(path)}")
+
+
+def _health(connection: Connection, base_url: str) -> dict[str, Any]:
+    """Return what an endpoint says of itself at `/healthz`; nothing if that is no object."""
+    answer = connection.get("/healthz", base_url=urljoin(base_url, "/").rstrip("/"))
+    try:
+        health = json.loads(answer.raw)
+    except (ValueError, RecursionError):
+        return {}
+    return health if isinstance(health, dict) else {}
 
 
 def _model_names(exchange: Exchange) -> list[str] | None:

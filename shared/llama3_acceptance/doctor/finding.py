@@ -19,6 +19,7 @@ FindingCode: TypeAlias = Literal[
     "too_slow",
     "empty_answer",
     "server_busy",
+    "gateway",
     "tools_refused",
     "tools_failed",
     "tools_ignored",

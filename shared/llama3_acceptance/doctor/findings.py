@@ -26,6 +26,7 @@ _REFUSALS: tuple[_Check, ...] = (
 """What keeps everything else from being asked."""
 
 _CHECKS: tuple[_Check, ...] = (
+    access.behind_the_gateway,
     access.busy_server,
     replies.empty_answers,
     requests.refused_tools,

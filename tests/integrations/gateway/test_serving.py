@@ -22,6 +22,7 @@ from click.testing import CliRunner
 from starlette.types import Message
 
 import llama3_gateway
+from faulty_servers import FAULTS, faulty
 from integrations.gateway.harness import (
     BREAK,
     CALL,
@@ -41,6 +42,7 @@ from integrations.gateway.harness import (
 from integrations.gateway.harness import (
     Upstream as Answering,
 )
+from llama3_acceptance.doctor import examine, find_faults
 from llama3_gateway import Gateway, read_settings
 from llama3_gateway.command import serve
 from llama3_gateway.errors import missing_extra
@@ -230,7 +232,25 @@ class TestWebPages:
 class TestHealthAndMetrics:
     def test_it_says_that_it_runs(self):
         with serving(says("Hi")) as served:
-            assert served.http.get(f"{served.address}/healthz").json() == {"status": "ok"}
+            health = served.http.get(f"{served.address}/healthz").json()
+        assert health == {"status": "ok", "name": "llama3-tools", "upstream": served.upstream_url}
+
+    def test_the_doctor_judges_the_server_behind_it(self):
+        with faulty("calls as JSON") as server:
+            behind = server.base_url
+            with serving(says(), upstream=behind) as served:
+                examination = examine(served.base_url, "llama", seconds=30)
+        note, *faults = find_faults(examination)
+        assert (examination.base_url, examination.gateway) == (behind, served.base_url)
+        assert (note.code, note.is_fault) == ("gateway", False)
+        assert {fault.code for fault in faults} == FAULTS["calls as JSON"].codes
+
+    def test_a_gateway_with_a_key_does_not_tell_what_is_behind_it(self):
+        with serving(says("Hi", "Hi", "Hi"), api_key="sesame") as served:
+            assert "upstream" not in served.http.get(f"{served.address}/healthz").json()
+            examination = examine(served.base_url, "llama", api_key="sesame", seconds=30)
+        assert examination.base_url == examination.gateway == served.base_url
+        assert "gateway" in [finding.code for finding in find_faults(examination)]
 
     @pytest.mark.parametrize("path", ["/", "/healthz", "/metrics", "/v1/models"])
     def test_what_can_be_got_has_a_head(self, path: str):

@@ -12,6 +12,7 @@ from llama3_tools.chat.endpoint_errors import NO_SUCH_MODEL
 from llama3_tools.errors import did_you_mean
 
 __all__ = [
+    "behind_the_gateway",
     "busy_server",
     "missing_model",
     "no_answer",
@@ -43,6 +44,17 @@ def unreachable(of: Examination) -> Iterator[Finding]:
     else:
         what, to_do = _broken(listed, "", f"{url.rstrip('/')}/models")
     yield Finding("unreachable", what, to_do, still_works="nothing")
+
+
+def behind_the_gateway(of: Examination) -> Iterator[Finding]:
+    """Yield a note if the address is that of this project's gateway."""
+    if of.gateway is None:
+        return
+    if of.gateway == of.base_url:
+        what, to_do = "does not say which server is behind it", "to know that server, give its own address"
+    else:
+        what, to_do = "all that is said here is about the server behind it", "let your client ask the gateway"
+    yield Finding("gateway", f"{of.gateway} is a gateway of llama3-tools: {what}", to_do, is_fault=False)
 
 
 def refused_key(of: Examination) -> Iterator[Finding]:
