@@ -31,7 +31,7 @@ from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.pass_through import pass_through, send_models
 from llama3_gateway.responses_input import NEEDS_STATE, KeptItems, from_responses
 from llama3_gateway.settings import GatewaySettings, ModelSettings
-from llama3_gateway.turns import asking_again, has_tool_history, prepare_turn
+from llama3_gateway.turns import has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
 
 __all__ = ["Gateway"]
@@ -136,7 +136,7 @@ class Gateway(Starlette):
     async def responses(self, exchange: Exchange, data: bytes) -> None:
         """Answer a request of OpenAI's Responses API, by asking for a chat completion."""
         body, settings = self._begin(exchange, data)
-        turn = prepare_turn(from_responses(body, self._kept), asking_again(settings))
+        turn = prepare_turn(from_responses(body, self._kept), settings)
         shape = ResponseShape(body, self._kept)
         await Engine(exchange, self.client, self.settings, ChatDialect(), shape).answer(turn)
 

@@ -181,8 +181,8 @@ class ModelOptions(BaseModel):
     """How often the model is asked to write a malformed call again."""
     constrain: Constrain = "auto"
     """How the server is held to a call that tool_choice requires."""
-    unknown_tool: OnUnknownTool = "call"
-    """Whether a call of an undeclared tool is a call or stays in the text."""
+    unknown_tool: OnUnknownTool = "retry"
+    """What becomes of a call of an undeclared tool: it is a call, or text; retry asks again, with the tools' names."""
     repeated_calls: RepeatedCalls = "report"
     """What becomes of a call that repeats the one before it: report drops it."""
     formats: Annotated[list[FormatName], NoDecode, BeforeValidator(_words)] = []

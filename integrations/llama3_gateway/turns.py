@@ -16,7 +16,7 @@ from llama3_gateway.settings import ModelSettings
 from llama3_tools import ToolDefinitionError
 from llama3_tools.chat import Hold, Reply, Request, kept_chat
 
-__all__ = ["ChoiceReader", "Delta", "Turn", "asking_again", "has_tool_history", "prepare_turn", "require_content"]
+__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content"]
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
@@ -135,14 +135,6 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
     hold = Hold(settings.upstream, "off" if fields.keys() & _CONSTRAINTS else settings.chat.constrain)
     return Turn(fields, request, settings, is_ollama, hold)
-
-
-def asking_again(settings: ModelSettings) -> ModelSettings:
-    """Return settings with which a call of an undeclared tool is asked for again, for clients that raise on one."""
-    if settings.chat.read.on_unknown_tool != "call":
-        return settings
-    read = replace(settings.chat.read, on_unknown_tool="retry")
-    return replace(settings, chat=replace(settings.chat, read=read))
 
 
 def has_tool_history(messages: object) -> bool:

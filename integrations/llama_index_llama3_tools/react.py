@@ -27,6 +27,10 @@ _OTHER_STEP = re.compile(r"^[ \t]*Action:|Answer:", re.MULTILINE)
 _OWN_ACTION = re.compile(r"^[ \t]*Action:(?:[ \t]*(?P<name>[^\s()]+)[^\n]*\s+Action Input:)?[\s`]*\Z", re.MULTILINE)
 
 
+_READ = ReadOptions(on_unknown_tool="call", coerce_arguments=True)
+"""The agent answers a step of a tool that it does not have."""
+
+
 class Llama3ReActOutputParser(ReActOutputParser):
     r"""Reads ReAct steps in which Llama 3 calls a tool in its own way, and those in LlamaIndex's form.
 
@@ -47,7 +51,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
     Args:
         tools: the tools that may be called: those of the agent. Without them, any name may be called, but no pythonic
             call is read, nor are arguments made to fit.
-        options: how outputs are read. `None`: as an agent's answers are,
+        options: how outputs are read. `None`: for an agent that answers calls of unknown tools,
             `ReadOptions(on_unknown_tool="call", coerce_arguments=True)`.
         **changes: single options, by name, which go before those in `options`.
 
@@ -64,7 +68,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         options: ReadOptions | None = None,
         **changes: Unpack[ReadOption],
     ) -> None:
-        read = read_options(type(self).__name__, options or ChatOptions().read, changes, ("tools", "options"))
+        read = read_options(type(self).__name__, options or _READ, changes, ("tools", "options"))
         plain = replace(read, formats=("none",), split_reasoning=True, coerce_arguments=False, repair=False)
         self._thoughts = Extractor(options=plain)
         # The text that it reads has no thoughts left.

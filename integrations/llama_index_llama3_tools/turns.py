@@ -172,10 +172,7 @@ class Turn(Generic[_Response]):
             schema = request.answer_schema
             return {} if schema is None else {"format": schema}
         constraint = request.constraint
-        if "grammar" not in constraint:
-            return constraint
-        own = getattr(self._llm, "additional_kwargs", {}).get("extra_body") or {}
-        return {"extra_body": {**own, **constraint}}
+        return {"extra_body": constraint} if "grammar" in constraint else constraint
 
     def _recover(self, error: Exception) -> ChatResponse | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.

@@ -40,7 +40,7 @@ def test_the_client_runs_no_tool_for_a_name_that_the_model_invented(
     client: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with serving(without_such_a_tool) as served:
+    with serving(without_such_a_tool, unknown_tool="call") as served:
         monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
         client.main([])  # type: ignore[attr-defined]
     assert capsys.readouterr().out.splitlines() == ["I cannot."]

@@ -101,7 +101,10 @@ POLICIES = {
     "the first one alone": Policy(
         (Said(f"{PARIS} and {OSLO}"),), [IN_PARIS], "and", asked={"parallel_tool_calls": False}
     ),
-    "one of a tool that is not there is a call": Policy((Said(NOW.replace("now", "rm")),), [("rm", {})]),
+    "one of a tool that is not there is written again": Policy(
+        (Said(NOW.replace("now", "rm")), Said(NOW)), [AT_NOW], told=("Error of rm: The call was not run",)
+    ),
+    "or a call": Policy((Said(NOW.replace("now", "rm")),), [("rm", {})], options={"on_unknown_tool": "call"}),
     "or text": Policy(
         (Said(NOW.replace("now", "rm")),), [], NOW.replace("now", "rm"), options={"on_unknown_tool": "text"}
     ),

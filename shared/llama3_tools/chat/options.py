@@ -43,7 +43,7 @@ class ChatOption(ReadOption, total=False):
 
 
 def _read_options() -> ReadOptions:
-    return ReadOptions(on_unknown_tool="call", coerce_arguments=True)
+    return ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
 
 
 @refuses_unknown_options
@@ -60,9 +60,10 @@ class ChatOptions:
     """
 
     read: ReadOptions = field(default_factory=_read_options)
-    """How the model's text is read. By default, a call of a tool that was not declared is a call, which the agent can
-    answer, and arguments are made to fit: `ReadOptions(on_unknown_tool="call", coerce_arguments=True)`. With
-    `coerce_arguments`, a call whose arguments do not fit all the same is a misfit, of which the model is told."""
+    """How the model's text is read. By default, a call of a tool that was not declared is none, and the model is told
+    the names that there are; and arguments are made to fit: `ReadOptions(on_unknown_tool="retry",
+    coerce_arguments=True)`. With `coerce_arguments`, a call whose arguments do not fit all the same is a misfit, of
+    which the model is told."""
     tools_in: ToolsPlace = "user"
     """Where the tools are shown: before the first `"user"` message, as Llama 3.1 was trained, in the `"system"`
     message, or in the `"request"`, if the server shows them to the model (`Request.tools` are for it)."""

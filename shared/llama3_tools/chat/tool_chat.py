@@ -225,7 +225,8 @@ class ToolChat:
 
     def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
         prompt_format = self._prompt_format
-        if readable is None:
+        is_free = not tools and read.on_unknown_tool != "text"  # the server may know tools of its own
+        if readable is None or is_free:
             read = replace(read, on_unknown_tool="call", coerce_arguments=False)
         may_call = readable is None or readable
         if self.options.prompt_format is not None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, get_args
 
 import pytest
-from langchain.agents.middleware import wrap_tool_call
+from langchain.agents.middleware import AgentMiddleware, wrap_tool_call
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import ToolMessage
@@ -119,20 +119,28 @@ class TestToolsThatFail:
 class TestToolsThatAreNot:
     @in_every_way
     @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
-    def test_the_agent_answers_and_the_model_recovers(self, run: Any, prompt_format: PromptFormat) -> None:  # noqa: ANN401
+    def test_the_model_is_told_the_names_that_there_are(self, run: Any, prompt_format: PromptFormat) -> None:  # noqa: ANN401
         unknown = render_tool_call("weather", {"city": "Paris"}, prompt_format=prompt_format)
         known = render_tool_call("get_weather", {"city": "Paris"}, prompt_format=prompt_format)
         with serving(unknown, known, "Sunny.") as server:
             messages = run(agent_on(server, prompt_format=prompt_format))["messages"]
-        answer = "Error: weather is not a valid tool, try one of [get_weather, add]."
-        assert shown(messages)[1:] == [
-            ("ai", [{"city": "Paris"}]),
-            ("tool", answer),
-            ("ai", [{"city": "Paris"}]),
-            ("tool", "sunny in Paris"),
-            ("ai", "Sunny."),
-        ]
-        assert conversations(server)[1][1:] == [("assistant", unknown), ("user", f"Error of weather: {answer}")]
+        assert shown(messages)[1:] == [("ai", [{"city": "Paris"}]), ("tool", "sunny in Paris"), ("ai", "Sunny.")]
+        (_, asked), (_, told) = conversations(server)[1][1:]
+        assert asked == unknown
+        assert told.startswith("Error of weather: The call was not run: ")
+
+    @in_every_way
+    def test_a_tool_that_middleware_withholds_never_runs(self, run: Any) -> None:  # noqa: ANN401
+        class Withholding(AgentMiddleware[Any, Any]):
+            def wrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401
+                return handler(request.override(tools=[get_weather]))
+
+            async def awrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401
+                return await handler(request.override(tools=[get_weather]))
+
+        with serving(call("add", a=1, b=2), call("add", a=1, b=2)) as server:
+            messages = run(agent_on(server, before=[Withholding()]))["messages"]
+        assert [message.type for message in messages] == ["human", "ai"]
 
     @in_every_way
     def test_or_its_call_is_left_as_text_where_that_is_wanted(self, run: Any) -> None:  # noqa: ANN401

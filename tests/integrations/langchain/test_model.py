@@ -146,16 +146,18 @@ class TestAnswers:
         chunks = [
             AIMessageChunk(content="Sure.", id="1"),
             AIMessageChunk(
-                content="", id="1", tool_call_chunks=[tool_call_chunk(name="f", args='{"a"', id="native", index=0)]
+                content="",
+                id="1",
+                tool_call_chunks=[tool_call_chunk(name="get_weather", args='{"city"', id="native", index=0)],
             ),
             AIMessageChunk(
-                content="", id="1", tool_call_chunks=[tool_call_chunk(name=None, args=": 1}", id=None, index=0)]
+                content="", id="1", tool_call_chunks=[tool_call_chunk(name=None, args=': "Oslo"}', id=None, index=0)]
             ),
         ]
         bound = Llama3ToolModel(ScriptedChatModel(chunks=chunks)).bind_tools([get_weather])
         for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
             assert [(call["name"], call["args"], call["id"]) for call in message.tool_calls] == [
-                ("f", {"a": 1}, "native")
+                ("get_weather", {"city": "Oslo"}, "native")
             ]
 
     @pytest.mark.parametrize(("as_chunks", "version"), [(as_block_chunks, None), (as_text_chunks, "v1")])
@@ -172,8 +174,10 @@ class TestAnswers:
 
 
 class TestOptions:
-    def test_a_call_of_an_unknown_tool_is_a_call_so_that_the_framework_answers(self) -> None:
-        assert said(wrapped().bind_tools([Person]).invoke("Hi"))[1] == [("get_weather", {"city": "Paris"})]
+    def test_a_call_of_an_unknown_tool_is_a_call_if_that_is_wanted(self) -> None:
+        assert said(wrapped(on_unknown_tool="call").bind_tools([Person]).invoke("Hi"))[1] == [
+            ("get_weather", {"city": "Paris"})
+        ]
         message = wrapped(on_unknown_tool="text").bind_tools([Person]).invoke("Hi")
         assert said(message)[:2] == (ANSWER, [])
 

@@ -120,6 +120,10 @@ STREAMS: dict[str, tuple[list[AIMessageChunk], list[tuple[str, Any, str | None]]
 of_each_stream = pytest.mark.parametrize(("chunks", "expected"), STREAMS.values(), ids=STREAMS)
 
 
+AS_IT_IS: Any = {"max_retries": 0, "on_unknown_tool": "call"}
+"""Options with which an answer stands."""
+
+
 class Whole(ScriptedChatModel):
     """Does not stream, and answers with a sum of chunks."""
 
@@ -160,7 +164,7 @@ class TestStreams:
         ):
 
             def bound(llm: ScriptedChatModel = inside) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
-                return Llama3ToolModel(llm, id_factory=counted_ids(), max_retries=0).bind_tools([get_weather])
+                return Llama3ToolModel(llm, id_factory=counted_ids(), **AS_IT_IS).bind_tools([get_weather])
 
             assert made(summed(bound().stream("Hi"))) == expected
             assert made(summed([chunk async for chunk in bound().astream("Hi")])) == expected
@@ -175,7 +179,7 @@ class TestStreams:
         if is_ended:  # where LangChain completes the blocks as well
             sent.append(AIMessageChunk(content=[], id="1", chunk_position="last"))
         for inside in (Whole(chunks=sent), Streaming(chunks=sent, streaming=True)):
-            model = Llama3ToolModel(inside, id_factory=counted_ids(), max_retries=0).bind_tools([get_weather])
+            model = Llama3ToolModel(inside, id_factory=counted_ids(), **AS_IT_IS).bind_tools([get_weather])
             listed(model.invoke("Hi"))
             listed(summed(list(model.stream("Hi"))))
         listed(parser().invoke(reduce(operator.add, sent)))
@@ -294,7 +298,7 @@ class TestWholeMessages:
         assert made(parser().invoke(message)) == expected
         assert made(await parser().ainvoke(message)) == expected
         assert made(summed(list(parser().transform(iter([AIMessageChunk(content="Oh. "), message]))))) == expected
-        bound = Llama3ToolModel(FakeMessagesListChatModel(responses=[message])).bind_tools([get_weather])
+        bound = Llama3ToolModel(FakeMessagesListChatModel(responses=[message]), **AS_IT_IS).bind_tools([get_weather])
         for given in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
             assert made(given) == expected
 
@@ -396,7 +400,7 @@ class TestClients:
 
     def test_nor_by_the_model(self, chunks: list[AIMessageChunk]) -> None:
         for kind in (ScriptedChatModel, Whole, Streaming):
-            bound = Llama3ToolModel(kind(chunks=chunks)).bind_tools([get_weather])
+            bound = Llama3ToolModel(kind(chunks=chunks), **AS_IT_IS).bind_tools([get_weather])
             for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
                 assert (made(message), message.text) == (self.EXPECTED, "")
 
@@ -415,9 +419,9 @@ class TestLimits:
     )
 
     def test_what_goes_beyond_is_no_call_and_says_so(self) -> None:
-        model = Llama3ToolModel(Streaming(chunks=self.CHUNKS, streaming=True), limits=self.LIMITS).bind_tools(
-            [get_weather]
-        )
+        model = Llama3ToolModel(
+            Streaming(chunks=self.CHUNKS, streaming=True), limits=self.LIMITS, **AS_IT_IS
+        ).bind_tools([get_weather])
         reader = parser(limits=self.LIMITS)
         for message in (
             reader.invoke(reduce(operator.add, self.CHUNKS)),

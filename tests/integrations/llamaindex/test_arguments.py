@@ -92,8 +92,12 @@ class TestTheWrapper:
 
     def test_those_of_an_unknown_tool_stay_as_they_are(self) -> None:
         with endpoint(write(WRITTEN, name="other"), native(("1", "other", '{"days": "3"}'))) as served:
-            text = llm_of(served).chat_with_tools([Planner().tool], "Plan!").message
-            found = llm_of(served, is_native=True).chat_with_tools([Planner().tool], "Plan!").message
+            text = llm_of(served, on_unknown_tool="call").chat_with_tools([Planner().tool], "Plan!").message
+            found = (
+                llm_of(served, is_native=True, on_unknown_tool="call")
+                .chat_with_tools([Planner().tool], "Plan!")
+                .message
+            )
         assert (kwargs(text), kwargs(found)) == ([WRITTEN], [{"days": "3"}])
         assert told(text) is told(found) is None
 

@@ -360,10 +360,9 @@ class TestTools:
         ("call", "told"),
         [
             ('{"name": "fail", "parameters": {"reason": "paper"}}', "out of paper"),
-            ('{"name": "forecast", "parameters": {}}', "Tool forecast not found."),
             ('{"name": "get_weather", "parameters": {"town": "Paris"}}', "unexpected keyword argument 'town'"),
         ],
-        ids=["a tool that raises", "an unknown tool", "an unknown argument"],
+        ids=["a tool that raises", "an unknown argument"],
     )
     async def test_the_model_is_told_what_went_wrong_and_recovers(self, call: str, told: str, way: str) -> None:
         tools = [*TOOLS, FunctionTool.from_defaults(fail)]

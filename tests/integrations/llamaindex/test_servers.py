@@ -156,9 +156,11 @@ class TestNativeCalls:
     @pytest.mark.parametrize("arguments", ["", "{}"])
     def test_no_arguments_are_none(self, arguments: str) -> None:
         with endpoint(native(("1", "now", arguments))) as served:
-            assert calls(native_llm(served).chat_with_tools(TOOLS, "Time?").message) == [("1", "now", {})]
+            assert calls(native_llm(served, on_unknown_tool="call").chat_with_tools(TOOLS, "Time?").message) == [
+                ("1", "now", {})
+            ]
         with endpoint(native_stream(piece(0, "", "1", "now"), piece(0, arguments))) as served:
-            *_, last = native_llm(served).stream_chat_with_tools(TOOLS, "Time?")
+            *_, last = native_llm(served, on_unknown_tool="call").stream_chat_with_tools(TOOLS, "Time?")
         assert calls(last.message) == [("1", "now", {})]
 
     @pytest.mark.parametrize("arguments", ['{"city": "Par', "[]", "Paris"])

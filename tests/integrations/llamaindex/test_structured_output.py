@@ -85,14 +85,6 @@ def test_no_schema_goes_along_if_it_is_not_wanted():
         assert "response_format" not in server.requests[0].body
 
 
-def test_a_grammar_goes_beside_what_the_user_sends():
-    with served(says(AL)) as server:
-        inside = {"additional_kwargs": {"extra_body": {"top_k": 3}}}
-        assert on(server, inside, constrain="grammar").structured_predict(Person, WHO).name == "Al"
-        assert server.requests[0].body["top_k"] == 3
-        assert "grammar" in server.requests[0].body
-
-
 def test_what_does_not_fit_is_asked_again_and_then_an_error():
     with served(says('{"name": "Al"}', AL)) as server:
         assert on(server).structured_predict(Person, WHO) == Person(name="Al", age=3)

@@ -61,7 +61,7 @@ class TestAnswers:
         parser = Llama3JsonToolOutputParser(TOOLS, on_unknown_tool="call")
         expected = parser.parse(output)
         calls = [(call.tool_name, call.tool_kwargs) for call in expected.tool_calls]
-        llm = wrapped([output])
+        llm = wrapped([output], on_unknown_tool="call")
         for response in (
             llm.chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True),
             await llm.achat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True),
@@ -71,7 +71,7 @@ class TestAnswers:
         for number, chunks in enumerate(chunkings(output)):
             if not output or not all(chunks):
                 continue
-            llm = wrapped(chunks)
+            llm = wrapped(chunks, on_unknown_tool="call")
             if number % 9:
                 responses = list(llm.stream_chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True))
             else:
@@ -94,10 +94,10 @@ class TestAnswers:
     def test_without_parallel_calls_the_first_counts_and_the_text_stays(self, output: str) -> None:
         expected = Llama3JsonToolOutputParser(TOOLS, on_unknown_tool="call").parse(output)
         calls = [(call.tool_name, call.tool_kwargs) for call in expected.tool_calls[:1]]
-        whole = wrapped([output]).chat_with_tools(TOOLS, "?").message
+        whole = wrapped([output], on_unknown_tool="call").chat_with_tools(TOOLS, "?").message
         assert ((whole.content or ""), blocks(whole)) == (expected.text, calls)
         if output:
-            for response in wrapped(list(output)).stream_chat_with_tools(TOOLS, "?"):
+            for response in wrapped(list(output), on_unknown_tool="call").stream_chat_with_tools(TOOLS, "?"):
                 assert len(blocks(response.message)) <= 1
             assert ((response.message.content or ""), blocks(response.message)) == (expected.text, calls)
 

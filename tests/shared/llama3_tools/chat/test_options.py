@@ -59,7 +59,7 @@ def test_the_tools_can_be_had_as_the_model_is_shown_them():
 
 def test_the_defaults():
     options = ChatOptions()
-    assert options.read == ReadOptions(on_unknown_tool="call", coerce_arguments=True)
+    assert options.read == ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
     assert (options.tools_in, options.tool_role, options.prompt_format) == ("user", "user", "json")
     assert (options.repeated_calls, options.max_retries) == ("report", 1)
 
