@@ -11,7 +11,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Itera
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
+from langchain_core.callbacks import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForLLMRun,
+    CallbackManager,
+    CallbackManagerForLLMRun,
+)
 from langchain_core.outputs import ChatGenerationChunk
 
 __all__ = ["ASYNC", "SYNC", "Closed", "Out", "Steps", "Way", "adone", "astreamed", "done", "streamed"]
@@ -26,15 +31,25 @@ class Way(NamedTuple):
 
     is_async: bool
     manager: type[CallbackManager | AsyncCallbackManager]
-    generate: str
-    stream: str
-    next: Callable[..., Any]
-    close: str
-    acquire: str
+    run: type[CallbackManagerForLLMRun | AsyncCallbackManagerForLLMRun]
+    generate: str = "_generate"
+    stream: str = "_stream"
+    next: Callable[..., Any] = next
+    close: str = "close"
+    acquire: str = "acquire"
 
 
-SYNC = Way(False, CallbackManager, "_generate", "_stream", next, "close", "acquire")  # noqa: FBT003
-ASYNC = Way(True, AsyncCallbackManager, "_agenerate", "_astream", anext, "aclose", "aacquire")  # noqa: FBT003
+SYNC = Way(is_async=False, manager=CallbackManager, run=CallbackManagerForLLMRun)
+ASYNC = Way(
+    is_async=True,
+    manager=AsyncCallbackManager,
+    run=AsyncCallbackManagerForLLMRun,
+    generate="_agenerate",
+    stream="_astream",
+    next=anext,
+    close="aclose",
+    acquire="aacquire",
+)
 
 
 class Out(NamedTuple):

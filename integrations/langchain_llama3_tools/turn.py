@@ -62,7 +62,9 @@ class Turn:
         )
         self._next: Request | None = self._request
         self._given = {**given, **self._of_tools()}
-        self._hold = Hold(model.llm, "off" if _CONSTRAINTS & given.keys() else model.options.constrain)
+        beside = (getattr(model.llm, place, None) or {} for place in ("model_kwargs", "extra_body"))
+        own = {*given, *given.get("extra_body", ()), *chain.from_iterable(beside)}
+        self._hold = Hold(model.llm, "off" if _CONSTRAINTS & own else model.options.constrain)
         self._v1 = model.output_version == "v1"
 
     def whole(self) -> Steps[ChatResult]:
@@ -98,7 +100,8 @@ class Turn:
     def _told(self, ask: Callable[..., Steps[_T]]) -> Steps[_T]:
         messages, kwargs = self._messages, self._kwargs
         run = RequestRun(self._llm, self._parent, self._way, messages, kwargs)
-        return run.around(ask(run, messages, **kwargs))
+        nobody = self._way.run.get_noop_manager()  # some models need one, and what they tell it has calls in it
+        return run.around(ask(run, messages, run_manager=nobody, **kwargs))
 
     def _whole(self, run: RequestRun, messages: list[BaseMessage], **kwargs: Any) -> Steps[ChatResult]:
         result: ChatResult = yield getattr(self._llm, self._way.generate)(messages, **kwargs)
@@ -137,7 +140,7 @@ class Turn:
 
     @property
     def _kwargs(self) -> dict[str, Any]:
-        return {**self._given, **(_in_kwargs(self._request, self._llm) if self._hold.is_on else {})}
+        return {**self._given, **(_in_kwargs(self._request, self._llm, self._given) if self._hold.is_on else {})}
 
     def _recover(self, error: Exception) -> ChatResult | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
@@ -212,14 +215,15 @@ _CONSTRAINTS = {"response_format", "format", "grammar"}
 """The user's own, which stand."""
 
 
-def _in_kwargs(request: Request, llm: BaseChatModel) -> dict[str, Any]:
+def _in_kwargs(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what holds a server to the form of an answer, as the model inside takes it."""
     if llm._llm_type == "chat-ollama":
         schema = request.answer_schema
         return {} if schema is None else {"format": schema}
     constraint = request.constraint
     if constraint and hasattr(llm, "extra_body"):  # OpenAI's client parses what comes back for `response_format`
-        return {"extra_body": {**(llm.extra_body or {}), **constraint}}
+        own = given.get("extra_body") or llm.extra_body or {}
+        return {"extra_body": {**constraint, **own}}
     return constraint
 
 

@@ -90,6 +90,8 @@ class Answer:
     @property
     def output(self) -> str:
         """What the model has written, once it is over, with the calls of the server that became text."""
+        if self._last is None:
+            return ""
         refused = self.reply.report.refused
         return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
 

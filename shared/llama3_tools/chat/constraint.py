@@ -27,20 +27,16 @@ Constrain: TypeAlias = Literal["auto", "json_schema", "grammar", "off"]
 `"auto"` is `"json_schema"`, and is given up for a server that refuses it. `"off"`: it is not."""
 
 _LOG = logging.getLogger("llama3_tools")
-_OTHER_FAULTS = {
-    EndpointFault.NOT_CONNECTED,
-    EndpointFault.NO_SCHEME,
-    EndpointFault.TIMED_OUT,
-    EndpointFault.BROKE_OFF,
-    EndpointFault.PROXY,
-    EndpointFault.NO_SUCH_MODEL,
+_REFUSALS = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.INTERNAL_SERVER_ERROR,  # llama.cpp's, of a schema that it makes no grammar of
+    HTTPStatus.NOT_IMPLEMENTED,
 }
-_OTHER_STATUSES = {
-    HTTPStatus.UNAUTHORIZED,
-    HTTPStatus.FORBIDDEN,
-    HTTPStatus.NOT_FOUND,
-    HTTPStatus.TOO_MANY_REQUESTS,
-}
+_CLIENT_REFUSALS = (TypeError, ValueError, AttributeError, NotImplementedError)
+"""What a client raises that does not know the argument, or does not understand what came back."""
+_OTHER_FAULTS = {EndpointFault.NO_SCHEME, EndpointFault.PROXY, EndpointFault.NO_SUCH_MODEL}
 """What says nothing about the form of an answer."""
 _REFUSING: dict[int, weakref.ref[object]] = {}
 """The models whose servers have refused a constraint."""
@@ -145,15 +141,17 @@ class Hold:
         self._is_let_go = False
 
     def lets_go(self, error: BaseException) -> bool:
-        """Return whether an error may be the refusal, so that the server is asked without it from now on."""
-        is_other = getattr(error, "status_code", None) in _OTHER_STATUSES or endpoint_fault(error) in _OTHER_FAULTS
-        if not (self.is_on and self._is_tried) or is_other:
+        """Return whether an error may be the refusal, so that the server is asked again without it."""
+        status = getattr(error, "status_code", None)
+        may_be = isinstance(error, _CLIENT_REFUSALS) if status is None else status in _REFUSALS
+        if not (self.is_on and self._is_tried and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
             return False
-        self.is_on, self._is_let_go = False, True
+        self.is_on = False
+        self._is_let_go = status != HTTPStatus.INTERNAL_SERVER_ERROR  # which may have been another one
         return True
 
     def note_answer(self) -> None:
-        """Note that an answer came. If it came without the hold alone, the refusal is remembered, and logged once."""
+        """Note that an answer came. If it came without the hold alone, a refusal is remembered, and logged once."""
         if self._is_let_go:
             self._is_let_go = False
             name = type(self._model).__name__

@@ -48,9 +48,9 @@ class DueCall:
         return held
 
     def may_be(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether an object may be the arguments: it has no parameter that the tool does not declare."""
-        declared = self._schema.get("properties", arguments)
-        return bool(self._schema.get("additionalProperties")) or arguments.keys() <= declared.keys()
+        """Return whether an object may be the arguments: it has one of those that the tool declares, if it does so."""
+        declared = self._schema.get("properties")
+        return not declared or not declared.keys().isdisjoint(arguments)
 
     def misfits(self, arguments: dict[str, Any]) -> list[str]:
         """Say what does not fit in the arguments, a sentence each."""

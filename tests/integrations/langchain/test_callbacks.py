@@ -18,7 +18,7 @@ from langchain_core.tracers.context import collect_runs
 
 from endpoints.server import LoopbackServer
 from integrations.langchain.agents import PARIS, QUESTION, chat_openai, get_weather, serving
-from integrations.langchain.scripted import CUT_OFF, summed
+from integrations.langchain.scripted import CUT_OFF, ScriptedChatModel, as_text_chunks, summed
 from langchain_llama3_tools import Llama3ToolModel
 
 ANSWER = f"Let me check. {PARIS}"
@@ -185,6 +185,16 @@ class TestTokens:
                 ask(model(server, callbacks=[own], **options), asked_way, given)
             assert "".join(given.tokens) == "".join(own.tokens) == "Let me check."
             assert len(given.tokens) > 1
+
+    def test_a_model_that_needs_a_run_manager_has_one(self) -> None:
+        class Telling(ScriptedChatModel):
+            def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> Any:  # noqa: ANN401
+                run_manager.on_llm_new_token("raw")
+                yield from super()._stream(messages, stop)
+
+        given, asked = Recorder(), Llama3ToolModel(Telling(chunks=as_text_chunks([ANSWER]))).bind_tools([get_weather])
+        ask(asked, "stream", given)
+        assert "".join(given.tokens) == "Let me check."
 
     def test_without_a_stream_there_are_none(self) -> None:
         given = Recorder()

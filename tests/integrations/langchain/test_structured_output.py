@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.structured_output import ToolStrategy
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -297,10 +298,12 @@ class TestConstraints:
         assert body(server)["response_format"] == {"type": "json_object"}
 
     def test_what_the_user_sends_beside_it_stays(self) -> None:
-        with serving(OBJECT) as server:
+        with serving(OBJECT, OBJECT) as server:
             llm = chat_openai(server).model_copy(update={"extra_body": {"top_k": 1}})
-            assert Llama3ToolModel(llm).with_structured_output(Person).invoke("Who?") == ADA
-        assert (body(server)["top_k"], held(server)) == (1, [True])
+            model = Llama3ToolModel(llm).bind_tools([Person], tool_choice="any")
+            assert model.invoke("Who?").tool_calls
+            assert model.invoke("Who?", extra_body={"top_k": 2}).tool_calls
+        assert ([request.body["top_k"] for request in server.requests], held(server)) == ([1, 2], [True, True])
 
     @in_each_way
     @pytest.mark.parametrize(
@@ -308,10 +311,9 @@ class TestConstraints:
         [
             answer_error(400, "response_format is not supported"),
             answer_error(422, "Extra inputs are not permitted"),
-            answer_error(500, "failed to parse grammar"),
             Answer((b"<!doctype html><title>Oops</title>",), "text/html"),
         ],
-        ids=["400", "a schema that it does not take", "500", "a page"],
+        ids=["400", "a schema that it does not take", "a page"],
     )
     def test_a_server_that_refuses_one_is_asked_without_and_from_then_on(
         self, ask: Callable[[Any], Any], answer: Answer, caplog: pytest.LogCaptureFixture
@@ -326,7 +328,26 @@ class TestConstraints:
         told = [record.message for record in caplog.records if record.name == "llama3_tools"]
         assert told == ["ChatOpenAI: the server does not take response_format, and is not asked with it again"] * 2
 
-    @pytest.mark.parametrize("status", [401, 403, 429])
+    def test_what_may_have_been_another_error_is_not_remembered(self) -> None:
+        with refusing(answer_error(500, "failed to parse grammar")) as server:
+            model = structured(server)
+            assert [model.invoke("Who?"), model.invoke("Who?")] == [ADA, ADA]
+            assert held(server) == [True, False] * 2
+
+    def test_an_error_of_one_s_own_callback_is_raised(self) -> None:
+        class Budget(BaseCallbackHandler):
+            raise_error = True
+
+            def on_llm_end(self, *_: Any, **__: Any) -> None:  # noqa: ANN401
+                raise RuntimeError("over budget")
+
+        with serving(OBJECT) as server:
+            llm = chat_openai(server).model_copy(update={"callbacks": [Budget()]})
+            with pytest.raises(RuntimeError, match="over budget"):
+                Llama3ToolModel(llm).with_structured_output(Person).invoke("Who?")
+        assert held(server) == [True]
+
+    @pytest.mark.parametrize("status", [401, 403, 429, 503])
     def test_an_error_that_is_about_something_else_is_raised(self, status: int) -> None:
         with refusing(answer_error(status, "no")) as server:
             with pytest.raises(Exception, match=str(status)):

@@ -63,6 +63,22 @@ def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
     return [(block.tool_call_id, block.tool_name, block.tool_kwargs) for block in blocks]
 
 
+@pytest.mark.parametrize("asked", [{}, {"tool_required": True}], ids=["auto", "required"])
+async def test_an_error_before_the_stream_is_raised_as_it_is(asked: dict[str, Any]) -> None:
+    class Eager(ScriptedLLM):
+        def stream_chat(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401
+            raise ConnectionError("down")
+
+        async def astream_chat(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401
+            raise ConnectionError("down")
+
+    llm = Llama3ToolLLM(Eager(chunks=[]))
+    with pytest.raises(ConnectionError, match="down"):
+        list(llm.stream_chat_with_tools(TOOLS, "Hi", **asked))
+    with pytest.raises(ConnectionError, match="down"):
+        [one async for one in await llm.astream_chat_with_tools(TOOLS, "Hi", **asked)]
+
+
 class TestNativeCalls:
     @pytest.mark.parametrize("knows_tools", [True, False])
     @pytest.mark.parametrize(("tools_in", "sends_tools"), [("user", False), ("system", False), ("request", True)])

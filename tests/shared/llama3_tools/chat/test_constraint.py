@@ -80,10 +80,11 @@ class StatusError(Exception):
     ("error", "may"),
     [
         *((StatusError(status), True) for status in (400, 422, 500, 501)),
-        *((StatusError(status), False) for status in (401, 403, 404, 429)),
+        *((StatusError(status), False) for status in (401, 403, 404, 408, 409, 429, 502, 503)),
         (TypeError("got an unexpected keyword argument 'response_format'"), True),
         (ConnectionRefusedError(), False),
         (TimeoutError(), False),
+        (RuntimeError("over budget"), False),
         (ValueError("<!doctype html>"), True),
     ],
 )
@@ -95,6 +96,16 @@ def test_some_errors_may_be_a_refusal(error: Exception, may: bool):
     assert hold.is_on is not may
     assert Hold(Model(), "json_schema").lets_go(error) is False
     assert Hold(Model(), "off").is_on is False
+
+
+def test_an_error_that_may_have_been_another_one_is_not_remembered():
+    class Model: ...
+
+    model = Model()
+    hold = Hold(model, "auto")
+    assert hold.lets_go(StatusError(500))
+    hold.note_answer()
+    assert Hold(model, "auto").is_on
 
 
 def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_come(caplog: pytest.LogCaptureFixture):
