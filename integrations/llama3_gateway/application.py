@@ -21,7 +21,7 @@ from starlette.routing import Route
 from llama3_gateway.access import Access
 from llama3_gateway.endpoint import Answer, Endpoint, Recording, error_response
 from llama3_gateway.engine import Engine
-from llama3_gateway.errors import GatewayError
+from llama3_gateway.errors import GatewayError, bad_request
 from llama3_gateway.exchange import Exchange
 from llama3_gateway.framing import read_body
 from llama3_gateway.metrics import Metrics
@@ -124,7 +124,7 @@ class Gateway(Starlette):
         if not body.get("tools"):
             if body.get("functions"):
                 message = 'functions is not supported: send the same as tools, [{"type": "function", "function": …}]'
-                raise GatewayError(HTTPStatus.BAD_REQUEST, message, param="functions")
+                raise bad_request(message, "functions")
             await self._without_tools(exchange, data, body, settings)
             return
         options = body.get("stream_options")

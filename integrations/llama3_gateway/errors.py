@@ -19,6 +19,7 @@ __all__ = [
     "BrokenOffError",
     "GatewayError",
     "UpstreamRefusal",
+    "bad_request",
     "missing_extra",
     "shortened",
 ]
@@ -117,6 +118,15 @@ class UpstreamRefusal(Exception):  # noqa: N818 - it is the upstream's error, an
     def __str__(self) -> str:
         """Return the body as text."""
         return self.body.decode("utf-8", "replace")
+
+
+def bad_request(message: str, param: str) -> GatewayError:
+    """Return the error that a field of the request cannot be what it is.
+
+    >>> bad_request("tools is empty", "tools").status
+    <HTTPStatus.BAD_REQUEST: 400>
+    """
+    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)
 
 
 def shortened(text: str) -> str:
