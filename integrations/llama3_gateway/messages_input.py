@@ -112,8 +112,8 @@ def _part(block: object, where: str) -> dict[str, Any]:
         return {"type": "image_url", "image_url": {"url": url}}
     if kind == "document" and source.get("type") == "text":
         return {"type": "text", "text": str(source.get("data") or "")}
-    what = f"{kind!r}, whose source is {source.get('type')!r}," if "source" in block else repr(kind)
-    raise bad_request(f"{where} is a {what} which {NEEDS_ANTHROPIC}: send texts and images, by base64 or URL", where)
+    what = f"{kind!r} with a source {source.get('type')!r}" if "source" in block else repr(kind)
+    raise bad_request(f"{where} is a {what}, which {NEEDS_ANTHROPIC}: send texts and images, by base64 or URL", where)
 
 
 def _image_url(source: Mapping[str, Any]) -> str | None:
