@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -579,6 +580,11 @@ class TestErrors:
         assert response.headers["content-type"] == "application/json"
         assert response.json() == {"type": "error", "error": {"type": kind, "message": message}}
 
+    def test_one_that_is_compressed_comes_as_it_is(self):
+        answer = Answer([gzip.compress(b"{}")], status=404, headers=[("content-encoding", "gzip")])
+        with serving([answer]) as served:
+            assert served.post("/v1/messages", BODY).text == "{}"
+
     def test_the_cure_is_in_the_message(self):
         with serving([Answer([b'{"error": "llama3.1 does not support tools"}'], status=400)], native=True) as served:
             response = served.post("/v1/messages", BODY)
@@ -596,6 +602,11 @@ class TestErrors:
         assert "".join(body["delta"]["text"] for body in bodies if "delta" in body) == f"Hi {CALL[:20]}"
         assert (last["type"], last["error"]["type"]) == ("error", "api_error")
         assert "broke off" in last["error"]["message"]
+
+    @pytest.mark.parametrize("end", [(chunk({}, "stop"), BREAK), (b"data: [DONE]\n\n", BREAK)])
+    def test_after_its_end_a_stream_does_not_break_off(self, end: tuple[object, ...]):
+        with serving([events(chunk({"content": CALL}), *end)]) as served:
+            assert gathered(streamed(served))["stop_reason"] == "tool_use"
 
     def test_an_error_in_a_stream_is_one(self):
         parts = [chunk({"content": "Hi"}), event({"error": {"message": "out of memory"}})]
