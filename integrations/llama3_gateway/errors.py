@@ -88,7 +88,8 @@ class GatewayError(Llama3ToolsError):
         """Return the body in Anthropic's form."""
         is_of_client = self.status < HTTPStatus.INTERNAL_SERVER_ERROR
         kind = _KINDS.get(self.status, "invalid_request_error" if is_of_client else "api_error")
-        return {"type": "error", "error": {"type": kind, "message": self.message}}
+        details = {"details": {"error_code": self.code}} if self.code else {}
+        return {"type": "error", "error": {"type": kind, "message": self.message, **details}}
 
     def to_openai(self) -> dict[str, dict[str, str | None]]:
         """Return the body in OpenAI's form."""
@@ -153,13 +154,13 @@ class UpstreamRefusal(Exception):  # noqa: N818 - it is the upstream's error, an
         return self.body.decode("utf-8", "replace")
 
 
-def bad_request(message: str, param: str) -> GatewayError:
+def bad_request(message: str, param: str, code: str | None = None) -> GatewayError:
     """Return the error that a field of the request cannot be what it is.
 
     >>> bad_request("tools is empty", "tools").status
     <HTTPStatus.BAD_REQUEST: 400>
     """
-    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)
+    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param, code=code)
 
 
 def shortened(text: str) -> str:

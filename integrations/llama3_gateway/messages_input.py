@@ -14,8 +14,11 @@ NEEDS_ANTHROPIC = "needs Anthropic's own servers, and the gateway asks another o
 _REFUSED = {
     "container": "leave it out",
     "mcp_servers": "let your client connect to them, and declare what they offer as tools",
+    "thread": "send the whole conversation",
 }
 """Fields that need Anthropic's own servers, and what to do instead."""
+_CODES = {"thread": "thread_unsupported_request"}
+"""What tells the tool runners of Anthropic's SDKs to go on with the whole conversation."""
 _SENT = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
 """Fields that a chat completion has, too."""
 _SERVER_TOOLS = ("advisor", "code_execution", "mcp_toolset", "tool_search", "web_fetch", "web_search")
@@ -42,7 +45,7 @@ def from_messages(body: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name, instead in _REFUSED.items():
         if body.get(name):
-            raise bad_request(f"{name} {NEEDS_ANTHROPIC}: {instead}", name)
+            raise bad_request(f"{name} {NEEDS_ANTHROPIC}: {instead}", name, _CODES.get(name))
     chat = {name: body[name] for name in _SENT if body.get(name) is not None}
     chat["messages"] = _messages(body)
     if tools := body.get("tools"):

@@ -490,6 +490,7 @@ class TestErrors:
         [
             ({"mcp_servers": [{"url": "https://example.org"}]}, "mcp_servers needs Anthropic's own servers"),
             ({"container": "c"}, "container needs Anthropic's own servers"),
+            ({"thread": {"type": "create"}}, "thread needs Anthropic's own servers"),
             ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0] is 'web_search_20250305'"),
             ({"tools": [TOOL, {"type": "code_execution_20250825", "name": "x"}]}, "tools[1] is 'code_execution"),
             ({"tools": [{"type": "mcp_toolset", "mcp_server_name": "x"}]}, "tools[0] is 'mcp_toolset'"),
@@ -531,6 +532,11 @@ class TestErrors:
         body = response.json()
         assert (response.status_code, body["type"], body["error"]["type"]) == (400, "error", "invalid_request_error")
         assert told in body["error"]["message"]
+
+    def test_a_thread_is_refused_in_the_words_by_which_the_sdks_go_on_without_one(self):
+        with serving(says("Hi")) as served:
+            response = served.post("/v1/messages", {**BODY, "thread": {"type": "create"}})
+        assert response.json()["error"]["details"] == {"error_code": "thread_unsupported_request"}
 
     def test_a_tool_of_anthropics_may_be_declared_with_its_schema(self):
         with serving(says(CALL)) as served:

@@ -16,6 +16,7 @@ from integrations.gateway.test_clients import LAST, model_without_tools, without
 ROOT = Path(__file__).parents[3]
 CLIENTS = ROOT / "tests" / "clients"
 NODE = shutil.which("node") or ""
+VERCEL_APIS = ("compatible", "chat", "responses", "messages")
 
 pytestmark = pytest.mark.skipif(
     not NODE or not (CLIENTS / "node_modules").exists(), reason="make test-clients installs them, where node is"
@@ -27,7 +28,8 @@ def run(program: Path, folder: Path, respond: Responder = model_without_tools) -
     (folder / "node_modules").symlink_to(CLIENTS / "node_modules")
     copied = shutil.copy(program, folder)
     with serving(respond) as served:
-        environment = {**os.environ, "OPENAI_BASE_URL": served.base_url, "NO_PROXY": "127.0.0.1"}
+        addresses = {"OPENAI_BASE_URL": served.base_url, "ANTHROPIC_BASE_URL": served.address}
+        environment = {**os.environ, **addresses, "NO_PROXY": "127.0.0.1"}
         command = [NODE, str(copied)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120)
         assert served.metric("faults_total") == 0
@@ -39,7 +41,8 @@ def run(program: Path, folder: Path, respond: Responder = model_without_tools) -
     ("client", "ways"),
     [
         ("openai", ["runTools false", "runTools true", "responses false", "responses true"]),
-        ("vercel", [f"{api} {stream}" for api in ("compatible", "chat", "responses") for stream in ("false", "true")]),
+        ("anthropic", ["messages false", "messages true", "toolRunner false", "toolRunner true"]),
+        ("vercel", [f"{api} {stream}" for api in VERCEL_APIS for stream in ("false", "true")]),
         ("langchain", ["agent false", "agent true"]),
     ],
 )
