@@ -13,6 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -33,6 +34,7 @@ from integrations.gateway.harness import (
 
 TEXT = f"Let me check. {CALL}"
 LAST = "The sun shines in Paris."
+EXAMPLES = Path(__file__).parents[3] / "examples" / "gateway"
 NUMBERS = itertools.count(1)
 UNDECLARED = '{"name": "send_alarm", "parameters": {"city": "Paris"}}'
 REFUSAL = b'{"error": {"message": "registry.ollama.ai/library/llama3:latest does not support tools"}}'
@@ -192,6 +194,15 @@ class TestAnthropic:
         runner = client.beta.messages.tool_runner(**self.FIELDS, tools=[beta_tool(tool.get_weather)], stream=is_stream)
         assert runner.until_done().content[0].text == LAST
         assert tool.asked == ["Paris"]
+
+    def test_the_example_runs_its_tool(
+        self, served: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
+        monkeypatch.syspath_prepend(EXAMPLES)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", served.address)
+        pytest.importorskip("anthropic")
+        pytest.importorskip("anthropic_client").main([])
+        assert capsys.readouterr().out.splitlines() == ["[get_weather Paris]", LAST]
 
     def test_count_tokens(self, client: Any):
         count = client.messages.count_tokens(model="llama3.1", messages=QUESTION, tools=[self.TOOL])
