@@ -49,7 +49,7 @@ _STATEFUL = (
 """Paths of the Responses API that are about what the server has kept."""
 _OF_ANTHROPIC = ("/v1/messages/batches", "/v1/messages/batches/{rest:path}")
 _MISPLACED = (
-    *("/v1/v1/{rest:path}", "/v1/api/{rest:path}"),
+    *("/v1/v1/{rest:path}", "/v1/api/{rest:path}", "/v1/messages/v1/messages"),
     *(
         f"/v1/{first}/{second}"
         for first in ("chat/completions", "completions", "responses")

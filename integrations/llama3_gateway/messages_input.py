@@ -69,12 +69,10 @@ def _messages(body: Mapping[str, Any]) -> object:
     return [{"role": "system", "content": system}, *messages] if system else messages
 
 
-def _message(message: object, where: str) -> object:
-    if not isinstance(message, Mapping):
-        return message
-    role = message.get("role")
-    if not isinstance(role, str):
-        raise bad_request(f"{where}.role is a text such as user or assistant", f"{where}.role")
+def _message(message: object, where: str) -> dict[str, Any]:
+    role = message.get("role") if isinstance(message, Mapping) else None
+    if not isinstance(message, Mapping) or not isinstance(role, str):
+        raise bad_request(f'{where} is an object such as {{"role": "user", "content": "Hi"}}', where)
     content = _content(message.get("content"), f"{where}.content", "" if role == "assistant" else _BETWEEN_BLOCKS)
     return {"role": role, "content": content}
 
@@ -88,6 +86,8 @@ def _content(content: object, where: str, separator: str = _BETWEEN_BLOCKS) -> o
         separator: what stands between two texts. The model's own go on where they ended.
     """
     if not isinstance(content, list):
+        if not isinstance(content, (str, type(None))):
+            raise bad_request(f"{where} is a text or a list of blocks", where)
         return content
     parts: list[dict[str, Any]] = []
     for place, block in enumerate(content):

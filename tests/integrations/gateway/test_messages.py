@@ -377,6 +377,14 @@ def test_a_tool_choice_says_which_calls_run(choice: object, names: list[str], is
     assert message["stop_reason"] == ("tool_use" if names else "end_turn")
 
 
+def test_a_tool_choice_goes_to_a_server_that_takes_tools_in_its_form():
+    with serving(says(CALL), native=True) as served:
+        ask(served, tool_choice={"type": "tool", "name": "get_weather", "disable_parallel_tool_use": True})
+        body = served.asked[0].body
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
+    assert body["parallel_tool_calls"] is False
+
+
 @pytest.mark.parametrize("is_stream", [False, True])
 def test_a_call_that_is_due_is_asked_for_again(is_stream: bool):
     with serving(in_turn(says("No."), says(CALL))) as served:
@@ -505,8 +513,9 @@ class TestErrors:
             ({"messages": None}, "messages is missing"),
             ({"messages": "Hi"}, "messages"),
             ({"messages": [5]}, "messages[0] is an object"),
-            ({"messages": [{"content": "Hi"}]}, "messages[0].role"),
-            ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content"),
+            ({"messages": [{"content": "Hi"}]}, "messages[0] is an object"),
+            ({"messages": [{"role": "user", "content": 5}], "system": "Hi"}, "messages[0].content is a text"),
+            ({"system": 5}, "system is a text"),
             ({"messages": [{"role": "user", "content": [5]}]}, "messages[0].content[0] is a block"),
             ({"messages": [{"role": "user", "content": [{"type": 5}]}]}, "messages[0].content[0] is a block"),
             (
@@ -556,8 +565,8 @@ class TestErrors:
         assert (response.status_code, response.json()["error"]["type"]) == (400, "invalid_request_error")
         assert "needs Anthropic's own servers" in response.json()["error"]["message"]
 
-    @pytest.mark.parametrize("path", ["/v1/v1/messages", "/v1/v1/messages/count_tokens"])
-    def test_a_client_whose_address_ends_in_v1_is_told(self, path: str):
+    @pytest.mark.parametrize("path", ["/v1/v1/messages", "/v1/v1/messages/count_tokens", "/v1/messages/v1/messages"])
+    def test_a_client_whose_address_has_too_much_is_told(self, path: str):
         with serving(says("Hi")) as served:
             response = served.post(path, BODY)
         assert response.status_code == 404
