@@ -159,6 +159,11 @@ def bad_request(message: str, param: str, code: str | None = None) -> GatewayErr
 
     >>> bad_request("tools is empty", "tools").status
     <HTTPStatus.BAD_REQUEST: 400>
+
+    Args:
+        message: what was wrong, where, and what to do.
+        param: the field.
+        code: one word for the cause.
     """
     return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param, code=code)
 
