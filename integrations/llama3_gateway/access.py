@@ -8,8 +8,9 @@ from http import HTTPStatus
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from llama3_gateway.endpoint import error_response
+from llama3_gateway.endpoint import error_response, is_of_messages
 from llama3_gateway.errors import GatewayError
+from llama3_gateway.exchange import KEY_HEADERS, Header
 from llama3_gateway.settings import GatewaySettings
 
 __all__ = ["Access"]
@@ -40,7 +41,9 @@ class Access:
                 self._refuse_page(headers, scope["path"])
                 if self._settings.api_key is not None and scope["path"] not in _OPEN_TO_ALL:
                     self._refuse_key(headers, self._settings.api_key)
-                    scope["headers"] = [header for header in scope["headers"] if header[0] != b"authorization"]
+                    scope["headers"] = [header for header in scope["headers"] if header[0] not in KEY_HEADERS]
+                elif is_of_messages(scope["path"]):
+                    scope["headers"] = _with_authorization(scope["headers"])
             except GatewayError as error:
                 app = error_response(error, scope)
         await app(scope, receive, send)
@@ -72,10 +75,19 @@ class Access:
     @staticmethod
     def _refuse_key(headers: Headers, key: str) -> None:
         scheme, _, rest = headers.get("authorization", "").strip().partition(" ")
-        given = (rest if scheme.lower() == "bearer" else f"{scheme} {rest}").strip().encode("latin-1")
-        if not hmac.compare_digest(given, key.encode()):
-            message = "this gateway asks for its own key: send it as Authorization: Bearer KEY"
+        given = (rest if scheme.lower() == "bearer" else f"{scheme} {rest}", headers.get("x-api-key", ""))
+        if not any(hmac.compare_digest(one.strip().encode("latin-1"), key.encode()) for one in given):
+            message = "this gateway asks for its own key: send it as Authorization: Bearer KEY, or as x-api-key"
             raise _refused(HTTPStatus.UNAUTHORIZED, "api_key", message)
+
+
+def _with_authorization(headers: list[Header]) -> list[Header]:
+    """Return headers with the key of Anthropic's clients where other servers look for it."""
+    keys = dict(header for header in headers if header[0] in KEY_HEADERS)
+    others = [header for header in headers if header[0] not in KEY_HEADERS]
+    if b"x-api-key" in keys:
+        keys.setdefault(b"authorization", b"Bearer " + keys.pop(b"x-api-key"))
+    return [*others, *keys.items()]
 
 
 def _refused(status: HTTPStatus, code: str, message: str) -> GatewayError:

@@ -19,11 +19,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from llama3_gateway.access import Access
+from llama3_gateway.anthropic_messages import MessageShape
 from llama3_gateway.endpoint import Answer, Endpoint, Recording, error_response
 from llama3_gateway.engine import Engine
-from llama3_gateway.errors import GatewayError
+from llama3_gateway.errors import GatewayError, bad_request
 from llama3_gateway.exchange import Exchange
 from llama3_gateway.framing import read_body
+from llama3_gateway.messages_input import NEEDS_ANTHROPIC, from_messages
 from llama3_gateway.metrics import Metrics
 from llama3_gateway.ollama_chat import OllamaDialect, OllamaShape, from_ollama
 from llama3_gateway.openai_chat import ChatDialect, ChatShape
@@ -31,6 +33,7 @@ from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.pass_through import pass_through, send_models
 from llama3_gateway.responses_input import NEEDS_STATE, KeptItems, from_responses
 from llama3_gateway.settings import GatewaySettings, ModelSettings
+from llama3_gateway.token_count import send_token_count
 from llama3_gateway.turns import has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
 
@@ -44,8 +47,9 @@ _STATEFUL = (
     *("/v1/conversations", "/v1/conversations/{rest:path}"),
 )
 """Paths of the Responses API that are about what the server has kept."""
+_OF_ANTHROPIC = ("/v1/messages/batches", "/v1/messages/batches/{rest:path}")
 _MISPLACED = (
-    *("/v1/v1/{rest:path}", "/v1/api/{rest:path}"),
+    *("/v1/v1/{rest:path}", "/v1/api/{rest:path}", "/v1/messages/v1/messages"),
     *(
         f"/v1/{first}/{second}"
         for first in ("chat/completions", "completions", "responses")
@@ -87,11 +91,14 @@ class Gateway(Starlette):
                 Route("/metrics", metrics),
                 self._route("/v1/chat/completions", self.chat, "chat", "POST"),
                 self._route("/v1/responses", self.responses, "responses", "POST"),
+                self._route("/v1/messages", self.messages, "messages", "POST"),
+                self._route("/v1/messages/count_tokens", self.count_tokens, "count_tokens", "POST"),
                 self._route("/api/chat", self.ollama_chat, "ollama_chat", "POST"),
                 self._route("/v1/models", self.models, "models", "GET"),
                 *(self._route(path, _misplaced, "none") for path in _MISPLACED),
                 *(self._route(path, self.pass_on, "pass_through") for path in _STATELESS),
                 *(self._route(path, _stateful, "none") for path in _STATEFUL),
+                *(self._route(path, _of_anthropic, "none") for path in _OF_ANTHROPIC),
                 self._route("/v1/{rest:path}", self.pass_on, "pass_through"),
                 self._route("/api/{rest:path}", self.pass_on, "pass_through"),
             ],
@@ -124,7 +131,7 @@ class Gateway(Starlette):
         if not body.get("tools"):
             if body.get("functions"):
                 message = 'functions is not supported: send the same as tools, [{"type": "function", "function": …}]'
-                raise GatewayError(HTTPStatus.BAD_REQUEST, message, param="functions")
+                raise bad_request(message, "functions")
             await self._without_tools(exchange, data, body, settings)
             return
         options = body.get("stream_options")
@@ -139,6 +146,18 @@ class Gateway(Starlette):
         turn = prepare_turn(from_responses(body, self._kept), settings)
         shape = ResponseShape(body, self._kept)
         await Engine(exchange, self.client, self.settings, ChatDialect(), shape).answer(turn)
+
+    async def messages(self, exchange: Exchange, data: bytes) -> None:
+        """Answer a request of Anthropic's Messages API, by asking for a chat completion."""
+        body, settings = self._begin(exchange, data)
+        turn = prepare_turn(from_messages(body), settings)
+        await Engine(exchange, self.client, self.settings, ChatDialect(), MessageShape(body)).answer(turn)
+
+    async def count_tokens(self, exchange: Exchange, data: bytes) -> None:
+        """Answer how many tokens a request of the Messages API has."""
+        body, settings = self._begin(exchange, data)
+        turn = prepare_turn(from_messages(body), settings)
+        await send_token_count(exchange, self.client, turn, self.settings.max_answer)
 
     async def ollama_chat(self, exchange: Exchange, data: bytes) -> None:
         """Answer a chat in Ollama's own form."""
@@ -221,6 +240,10 @@ async def _stateful(exchange: Exchange, _data: bytes) -> None:
     raise GatewayError(HTTPStatus.BAD_REQUEST, message)
 
 
+async def _of_anthropic(exchange: Exchange, _data: bytes) -> None:
+    raise GatewayError(HTTPStatus.BAD_REQUEST, f"{exchange.path} {NEEDS_ANTHROPIC}: send each request to /v1/messages")
+
+
 async def _misplaced(exchange: Exchange, _data: bytes) -> None:
     raise _nothing_here(HTTPStatus.NOT_FOUND, exchange.method, exchange.path)
 
@@ -231,6 +254,6 @@ async def _not_found(request: Request, error: Exception) -> Response:
 
 
 def _nothing_here(status: int, method: str, path: str) -> GatewayError:
-    cure = "clients' base_url ends in /v1, once; that of Ollama's own clients does not"
+    cure = "clients' base_url ends in /v1, once; that of Ollama's and Anthropic's own clients does not"
     message = f"there is no {method} {path} here: {cure}"
     return GatewayError(status, message, reason=message)

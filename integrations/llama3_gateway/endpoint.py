@@ -12,13 +12,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from llama3_gateway.errors import GatewayError, UpstreamRefusal
-from llama3_gateway.exchange import Exchange
+from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import written
 from llama3_gateway.logs import log_fault, log_request
 from llama3_gateway.metrics import Metrics, RequestRecord
 from llama3_gateway.settings import GatewaySettings
 
-__all__ = ["Answer", "Endpoint", "Recording", "error_response"]
+__all__ = ["Answer", "Endpoint", "Recording", "error_response", "is_of_messages"]
 
 Answer: TypeAlias = Callable[[Exchange, bytes], Awaitable[None]]
 """Answers a request with this body."""
@@ -58,7 +58,7 @@ class Endpoint:
                 pass
             except UpstreamRefusal as refusal:
                 exchange.record.reason = refusal.reason
-                await exchange.respond(_refusal_response(refusal))
+                await exchange.respond(_refusal_response(refusal, exchange.path))
             except GatewayError as error:
                 await _explain(exchange, error)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next request is answered
@@ -112,9 +112,21 @@ class Recording:
 def error_response(error: GatewayError, scope: Scope) -> Response:
     """Return an error in the form that the path of the request has, and note its reason."""
     scope["state"]["record"].reason = error.reason
-    is_ollama = scope["path"].startswith("/api/")
-    body = written({"error": error.message} if is_ollama else error.to_openai())
-    return Response(body, error.status, media_type="application/json")
+    path = scope["path"]
+    if is_of_messages(path):
+        body: object = error.to_anthropic()
+    else:
+        body = {"error": error.message} if path.startswith("/api/") else error.to_openai()
+    return Response(written(body), error.status, media_type="application/json")
+
+
+def is_of_messages(path: str) -> bool:
+    """Return whether a path is one of Anthropic's Messages API.
+
+    >>> is_of_messages("/v1/messages"), is_of_messages("/v1/messages/count_tokens"), is_of_messages("/v1/models")
+    (True, True, False)
+    """
+    return f"{path}/".startswith("/v1/messages/")
 
 
 async def _explain(exchange: Exchange, error: GatewayError) -> None:
@@ -123,7 +135,11 @@ async def _explain(exchange: Exchange, error: GatewayError) -> None:
         await exchange.respond(error_response(error, exchange.scope))
 
 
-def _refusal_response(refusal: UpstreamRefusal) -> Response:
-    response = Response(refusal.body, refusal.status)
-    response.raw_headers = [*refusal.headers, (b"content-length", str(len(refusal.body)).encode())]
+def _refusal_response(refusal: UpstreamRefusal, path: str) -> Response:
+    headers, body = refusal.headers, refusal.body
+    if is_of_messages(path) and all(name != b"content-encoding" for name, _ in headers):
+        headers = [*(header for header in headers if header[0] != b"content-type"), (b"content-type", JSON)]
+        body = written(GatewayError(refusal.status, refusal.message).to_anthropic())
+    response = Response(body, refusal.status)
+    response.raw_headers = [*headers, (b"content-length", str(len(body)).encode())]
     return response

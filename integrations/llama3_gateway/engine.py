@@ -12,7 +12,7 @@ import anyio
 
 from llama3_gateway.advice import advised
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, shortened
-from llama3_gateway.exchange import JSON, Exchange, Header
+from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object, written
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
@@ -25,7 +25,6 @@ from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
 __all__ = ["Engine"]
 
-_OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
 _WHOLE = ("application/json", "text/html")
 """The media types of answers that are no streams; not every server names that of a stream rightly."""
 _NO_COMPLETION = "no_completion"
@@ -78,9 +77,7 @@ class Engine:
         began = perf_counter()
         body = turn.written()
         self.record.added += perf_counter() - began
-        headers: list[Header] = [header for header in self.exchange.headers if header[0] not in _OWN_MEDIA]
-        headers += [(b"content-type", JSON), (b"accept-encoding", b"identity")]
-        headers.append((b"accept", self.dialect.media if self.record.is_stream else JSON))
+        headers = self.exchange.asking_for(self.dialect.media if self.record.is_stream else JSON)
         upstream = turn.settings.upstream
         async with self.client.ask(upstream, "POST", self.dialect.path, headers=headers, body=body) as answer:
             if answer.status == HTTPStatus.OK:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -19,6 +20,7 @@ __all__ = [
     "BrokenOffError",
     "GatewayError",
     "UpstreamRefusal",
+    "bad_request",
     "missing_extra",
     "shortened",
 ]
@@ -38,6 +40,17 @@ _PACKAGES = frozenset(
     }
 )
 """What the extra brings."""
+_KINDS: dict[int, str] = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+"""Anthropic's words for statuses."""
 
 
 class GatewayError(Llama3ToolsError):
@@ -70,6 +83,13 @@ class GatewayError(Llama3ToolsError):
         self.param = param
         self.code = code
         self.reason = reason
+
+    def to_anthropic(self) -> dict[str, object]:
+        """Return the body in Anthropic's form."""
+        is_of_client = self.status < HTTPStatus.INTERNAL_SERVER_ERROR
+        kind = _KINDS.get(self.status, "invalid_request_error" if is_of_client else "api_error")
+        details = {"details": {"error_code": self.code}} if self.code else {}
+        return {"type": "error", "error": {"type": kind, "message": self.message, **details}}
 
     def to_openai(self) -> dict[str, dict[str, str | None]]:
         """Return the body in OpenAI's form."""
@@ -114,9 +134,38 @@ class UpstreamRefusal(Exception):  # noqa: N818 - it is the upstream's error, an
         """The status, under the name that the errors of clients have for it."""
         return self.status
 
+    @property
+    def message(self) -> str:
+        """What it says, without the JSON around it.
+
+        >>> UpstreamRefusal(404, [], b'{"error": {"message": "no such model"}}').message
+        'no such model'
+        """
+        try:
+            body = json.loads(self.body)
+        except (ValueError, RecursionError):
+            body = None
+        for key in ("error", "message"):
+            body = body.get(key, body) if isinstance(body, dict) else body
+        return body if isinstance(body, str) else shortened(" ".join(str(self).split()))
+
     def __str__(self) -> str:
         """Return the body as text."""
         return self.body.decode("utf-8", "replace")
+
+
+def bad_request(message: str, param: str, code: str | None = None) -> GatewayError:
+    """Return the error that a field of the request cannot be what it is.
+
+    >>> bad_request("tools is empty", "tools").status
+    <HTTPStatus.BAD_REQUEST: 400>
+
+    Args:
+        message: what was wrong, where, and what to do.
+        param: the field.
+        code: one word for the cause.
+    """
+    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param, code=code)
 
 
 def shortened(text: str) -> str:

@@ -16,13 +16,16 @@ from llama3_gateway.errors import GatewayError
 from llama3_gateway.framing import written
 from llama3_gateway.metrics import RequestRecord
 
-__all__ = ["EVENT_STREAM", "JSON", "NDJSON", "Exchange", "Header"]
+__all__ = ["EVENT_STREAM", "JSON", "KEY_HEADERS", "NDJSON", "Exchange", "Header"]
 
 Header: TypeAlias = tuple[bytes, bytes]
 
 JSON = b"application/json"
 EVENT_STREAM = b"text/event-stream; charset=utf-8"
 NDJSON = b"application/x-ndjson"
+KEY_HEADERS = frozenset({b"authorization", b"x-api-key"})
+"""Headers with a client's key: those of OpenAI's clients, and of Anthropic's."""
+_OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
 
 
 class Exchange:
@@ -51,6 +54,15 @@ class Exchange:
         self.scope = scope
         self._receive = receive
         self._send = send
+
+    def asking_for(self, media: bytes) -> list[Header]:
+        """Return the client's headers for a request of the gateway's own, whose answer comes as it is.
+
+        Args:
+            media: the media type of the answer.
+        """
+        own = [(b"content-type", JSON), (b"accept-encoding", b"identity"), (b"accept", media)]
+        return [*(header for header in self.headers if header[0] not in _OWN_MEDIA), *own]
 
     async def body(self, most: int) -> bytes:
         """Return the whole body.

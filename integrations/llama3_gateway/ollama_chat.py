@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from llama3_gateway.answer_parts import arguments_of, function_of
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import NDJSON
 from llama3_gateway.framing import LineReader, read_object, write_json, written
@@ -27,8 +26,6 @@ _COUNTS = (
 )
 """Tokens and nanoseconds."""
 _NAMES = {"reasoning_content": "thinking"}
-_LINE_BREAKS = str.maketrans("\r\n", "  ")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,18 +207,4 @@ def _message(delta: Delta) -> dict[str, Any]:
 
 def _call(call: Mapping[str, Any]) -> str:
     """Return a call of OpenAI's as Ollama has it: its arguments are an object."""
-    given = call.get("function")
-    function = given if isinstance(given, Mapping) else {}
-    arguments = _arguments(function.get("arguments") or "{}")
-    return f'{{"function":{{"name":{write_json(function.get("name"))},"arguments":{arguments}}}}}'
-
-
-def _arguments(given: object) -> str:
-    """Return arguments as JSON in one line of ASCII, as some clients end a line at other characters, too."""
-    if not isinstance(given, str):
-        return write_json(given)
-    try:
-        json.loads(given)
-    except (ValueError, RecursionError):
-        return write_json(given)
-    return _NOT_ASCII.sub(lambda found: write_json(found[0])[1:-1], given.translate(_LINE_BREAKS))
+    return f'{{"function":{{"name":{write_json(function_of(call).get("name"))},"arguments":{arguments_of(call)}}}}}'

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from typing import Any
 
-from llama3_gateway.errors import GatewayError
+from llama3_gateway.errors import bad_request
 from llama3_gateway.framing import write_json
 
 __all__ = ["images_as_parts", "images_beside_text"]
@@ -34,7 +33,7 @@ def images_as_parts(result: Mapping[str, Any], where: str) -> dict[str, Any]:
         return message
     if not isinstance(images, list):
         name = f"{where}.images"
-        raise GatewayError(HTTPStatus.BAD_REQUEST, f"{name} is a list of images, each as base64", param=name)
+        raise bad_request(f"{name} is a list of images, each as base64", name)
     content = message.get("content")
     if not isinstance(content, list):
         text = content if isinstance(content, str) else "" if content is None else write_json(content)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from typing import Any
 
+from llama3_gateway.answer_parts import count_in, first_answer, function_of, new_id, reasoning_in, text_in
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, written
@@ -50,7 +50,7 @@ class ResponseShape:
         """
         self._kept = kept
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
-        self._id = _new_id("resp")
+        self._id = new_id("resp")
         self._created = int(time.time())
         self._model = body.get("model")
         self._output: list[dict[str, Any]] = []
@@ -65,13 +65,11 @@ class ResponseShape:
         """Return a response with the first of the upstream's answers."""
         self._model = body.get("model") or self._model
         if pieces:
-            reply: dict[str, Any] = {**replies[0].to_openai()} if replies[0] else pieces[0].delta
-            self._finish_reason = replies[0].finish_reason if replies[0] else pieces[0].finish_reason
-            for name in ("reasoning_content", "reasoning", "thinking"):
-                if isinstance(text := reply.get(name), str) and text and not self._output:
-                    self._output.append(_filled(_reasoning(), "reasoning", text))
-            text, refusal = _text(reply.get("content")), _text(pieces[0].delta.get("refusal"))
-            calls = calls_in(reply)
+            message, self._finish_reason = first_answer(pieces, replies)
+            if thoughts := reasoning_in(message):
+                self._output.append(_filled(_reasoning(), "reasoning", thoughts))
+            text, refusal = text_in(message.get("content")), text_in(message.get("refusal"))
+            calls = calls_in(message)
             if text or not (calls or refusal):
                 self._output.append(_filled(_message(), "message", text))
             if refusal:
@@ -116,10 +114,10 @@ class ResponseShape:
         events = b""
         for name, value in delta.items():
             if name == "reasoning_content":
-                events += self._grown("reasoning", _text(value))
-            elif name == "refusal" and (text := _text(value)):
+                events += self._grown("reasoning", text_in(value))
+            elif name == "refusal" and (text := text_in(value)):
                 events += self._closed("reasoning") + self._closed("message") + self._grown("refusal", text)
-            elif name == "content" and (text := _text(value)):
+            elif name == "content" and (text := text_in(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
                 events += self._closed("reasoning") + b"".join(self._called(_call(call)) for call in calls_in(delta))
@@ -211,11 +209,11 @@ _TEXT_IN = {"refusal": "refusal"}
 
 
 def _message() -> dict[str, Any]:
-    return {"type": "message", "id": _new_id("msg"), "status": "in_progress", "role": "assistant", "content": []}
+    return {"type": "message", "id": new_id("msg"), "status": "in_progress", "role": "assistant", "content": []}
 
 
 def _reasoning() -> dict[str, Any]:
-    return {"type": "reasoning", "id": _new_id("rs"), "status": "in_progress", "summary": [], "content": []}
+    return {"type": "reasoning", "id": new_id("rs"), "status": "in_progress", "summary": [], "content": []}
 
 
 def _filled(item: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
@@ -231,11 +229,10 @@ def _part(kind: str, text: str) -> dict[str, Any]:
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    given = call.get("function")
-    function = given if isinstance(given, Mapping) else {}
+    function = function_of(call)
     return {
         "type": "function_call",
-        "id": _new_id("fc"),
+        "id": new_id("fc"),
         "call_id": call.get("id"),
         "name": function.get("name"),
         "arguments": function.get("arguments") or "{}",
@@ -247,33 +244,16 @@ def _at(item: Mapping[str, Any], place: int) -> dict[str, Any]:
     return {"item_id": item["id"], "output_index": place, "content_index": 0}
 
 
-def _text(content: object) -> str:
-    """Return the text of a content, be it a list of parts."""
-    if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else ""
-
-
 def _usage(usage: Usage) -> dict[str, Any] | None:
     if not usage:
         return None
-    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
-    reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
+    prompt, completion = count_in(usage, "prompt_tokens"), count_in(usage, "completion_tokens")
+    cached = count_in(usage.get("prompt_tokens_details"), "cached_tokens")
+    reasoning = count_in(usage.get("completion_tokens_details"), "reasoning_tokens")
     return {
         "input_tokens": prompt,
         "input_tokens_details": {"cached_tokens": cached},
         "output_tokens": completion,
         "output_tokens_details": {"reasoning_tokens": reasoning},
-        "total_tokens": _count(usage, "total_tokens") or prompt + completion,
+        "total_tokens": count_in(usage, "total_tokens") or prompt + completion,
     }
-
-
-def _count(counts: object, name: str) -> int:
-    """Return a count of tokens; 0 if it is not a whole number."""
-    count = counts.get(name) if isinstance(counts, Mapping) else None
-    return count if type(count) is int else 0
-
-
-def _new_id(kind: str) -> str:
-    return f"{kind}_{os.urandom(12).hex()}"

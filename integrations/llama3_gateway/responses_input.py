@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any
 
-from llama3_gateway.errors import GatewayError
+from llama3_gateway.errors import bad_request
 from llama3_gateway.framing import write_json
 
 __all__ = ["NEEDS_STATE", "KeptItems", "from_responses"]
@@ -91,7 +90,7 @@ def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> di
     """
     for name, instead in _STATEFUL.items():
         if body.get(name):
-            raise _bad(f"{name} {NEEDS_STATE}: {instead}", name)
+            raise bad_request(f"{name} {NEEDS_STATE}: {instead}", name)
     chat = {_RENAMED.get(name, name): value for name, value in body.items() if name not in _NOT_SENT}
     chat["messages"] = _messages(body, kept or KeptItems())
     if tools := body.get("tools"):
@@ -117,15 +116,15 @@ def _messages(body: Mapping[str, Any], kept: KeptItems) -> list[dict[str, Any]]:
     if isinstance(given, str):
         return [*messages, {"role": "user", "content": given}]
     if not isinstance(given, list):
-        raise _bad("input is a text or a list of items", "input")
+        raise bad_request("input is a text or a list of items", "input")
     for place, item in enumerate(given):
         where = f"input[{place}]"
         if not isinstance(item, Mapping):
-            raise _bad(f"{where} is no object", where)
+            raise bad_request(f"{where} is no object", where)
         if item.get("type") == "item_reference":
             item = kept.get(item.get("id"))  # noqa: PLW2901 - what it stands for
             if item is None:
-                raise _bad(f"{where} refers to an item that is not kept any more: send the item itself", where)
+                raise bad_request(f"{where} refers to an item that is not kept any more: send the item itself", where)
         _add(messages, item, where)
     return messages
 
@@ -136,7 +135,7 @@ def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) ->
     if kind == "message":
         role = item.get("role")
         if not isinstance(role, str):
-            raise _bad(f"{where}.role is a text such as user or assistant", f"{where}.role")
+            raise bad_request(f"{where}.role is a text such as user or assistant", f"{where}.role")
         content = _content(item.get("content"), where)
         if role == "assistant" and messages and messages[-1]["role"] == role and not messages[-1].get("content"):
             messages[-1]["content"] = content  # the text of a turn may stand after its calls
@@ -152,7 +151,9 @@ def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) ->
         output = _content(item.get("output"), where)
         messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
     elif kind != "reasoning":  # what a model thought in earlier turns is not shown to it
-        raise _bad(f"{where} is of type {kind!r}: only messages, function calls and their outputs can be read", where)
+        raise bad_request(
+            f"{where} is of type {kind!r}: only messages, function calls and their outputs can be read", where
+        )
 
 
 def _content(content: object, where: str) -> object:
@@ -173,21 +174,21 @@ def _part(part: object, where: str) -> dict[str, Any]:
             return {"type": "text", "text": str(part.get("refusal") or "")}
         if kind == "input_image" and part.get("image_url"):
             return {"type": "image_url", "image_url": {"url": part["image_url"]}}
-    raise _bad(f"{where} is neither a text nor the URL of an image", where)
+    raise bad_request(f"{where} is neither a text nor the URL of an image", where)
 
 
 def _tool(tool: object, place: int) -> dict[str, Any]:
     kind = tool.get("type") if isinstance(tool, Mapping) else None
     if not isinstance(tool, Mapping) or kind != "function":
         where = f"tools[{place}]"
-        raise _bad(
+        raise bad_request(
             f"{where} is of type {kind!r}: this server has no tools of its own, so only function tools work",
             f"{where}.type",
         )
     if not isinstance(tool.get("name"), str):
         where = f"tools[{place}]"
         why = "has its name under function, as in a chat completion" if "function" in tool else "has no name"
-        raise _bad(f'{where} {why}: send {{"type": "function", "name": …, "parameters": …}}', f"{where}.name")
+        raise bad_request(f'{where} {why}: send {{"type": "function", "name": …, "parameters": …}}', f"{where}.name")
     return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
 
 
@@ -197,7 +198,3 @@ def _response_format(given: object) -> dict[str, Any] | None:
     if given["type"] == "json_schema":
         return {"type": "json_schema", "json_schema": {key: given[key] for key in given if key != "type"}}
     return dict(given)
-
-
-def _bad(message: str, param: str) -> GatewayError:
-    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)

@@ -46,7 +46,7 @@ __all__ = [
 CHAT_NAMES = {"coerce": "coerce_arguments", "unknown_tool": "on_unknown_tool", "retries": "max_retries"}
 """The settings that have another name as options of the chat layer, and that name."""
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
-_ENDPOINT = re.compile(r"/(?:chat/completions|completions|responses|embeddings|api/(?:chat|generate|tags))\Z")
+_ENDPOINT = re.compile(r"/(?:chat/completions|completions|responses|messages|embeddings|api/(?:chat|generate|tags))\Z")
 """How a URL ends that is the address of one request."""
 
 
@@ -320,7 +320,7 @@ class GatewaySettings(ModelOptions):
 
     @property
     def with_clients_key(self) -> frozenset[Upstream]:
-        """The servers to which a client's `Authorization` goes.
+        """The servers to which a client's key goes, its `Authorization` or `x-api-key`.
 
         If no key is set, these are all. If a server has a key of its own, the client's is for the default's server
         alone; if the gateway has one, it is for the gateway.

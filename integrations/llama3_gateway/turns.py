@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
-from llama3_gateway.errors import GatewayError, UpstreamRefusal
+from llama3_gateway.errors import GatewayError, UpstreamRefusal, bad_request
 from llama3_gateway.logs import log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.ollama_images import images_beside_text
@@ -81,7 +81,7 @@ class Turn:
         try:
             return json.dumps(self.body).encode()
         except ToolDefinitionError as error:
-            raise _bad(str(error), "tools") from None
+            raise bad_request(str(error), "tools") from None
         except RecursionError:
             raise GatewayError(HTTPStatus.BAD_REQUEST, _TOO_DEEP) from None
 
@@ -112,26 +112,26 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     tools, messages, stream = body.get("tools") or [], body.get("messages"), body.get("stream")
     _require_functions(tools)
     if messages is None:
-        raise _bad(f"messages is missing: send a list such as [{_MESSAGE}]", "messages")
+        raise bad_request(f"messages is missing: send a list such as [{_MESSAGE}]", "messages")
     _require_words(messages)
     if not isinstance(stream, (bool, type(None))):
-        raise _bad(f"stream is true or false, not {json.dumps(stream)[:100]}", "stream")
+        raise bad_request(f"stream is true or false, not {json.dumps(stream)[:100]}", "stream")
     try:
         chat = kept_chat(tools, settings.chat)
     except (TypeError, ToolDefinitionError) as error:
-        raise _bad(str(error), "tools") from None
+        raise bad_request(str(error), "tools") from None
     except RecursionError:
-        raise _bad(_TOO_DEEP, "tools") from None
+        raise bad_request(_TOO_DEEP, "tools") from None
     parallel = body.get("parallel_tool_calls")
     try:
         request = chat.request(messages, tool_choice=body.get("tool_choice"), parallel_tool_calls=parallel)
     except ToolDefinitionError as error:
-        raise _bad(str(error), "tool_choice") from None
+        raise bad_request(str(error), "tool_choice") from None
     except (TypeError, AttributeError) as error:
         is_parallel = parallel is not None and not isinstance(parallel, bool)
-        raise _bad(str(error), "parallel_tool_calls" if is_parallel else "messages") from None
+        raise bad_request(str(error), "parallel_tool_calls" if is_parallel else "messages") from None
     except RecursionError:
-        raise _bad(_TOO_DEEP, "messages") from None
+        raise bad_request(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
     hold = Hold(settings.upstream, "off" if fields.keys() & _CONSTRAINTS else settings.chat.constrain)
     return Turn(fields, request, settings, is_ollama, hold)
@@ -298,14 +298,10 @@ def _require_functions(tools: object) -> None:
     for place, tool in enumerate(tools):
         kind = tool.get("type", "function") if isinstance(tool, Mapping) else "function"
         if kind != "function":
-            raise _bad(
+            raise bad_request(
                 f'tools[{place}] is of type {kind!r}: only "function" tools can be called through the gateway',
                 f"tools[{place}].type",
             )
-
-
-def _bad(message: str, param: str) -> GatewayError:
-    return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param)
 
 
 def _is_one_of(words: frozenset[str], word: object) -> bool:
@@ -317,7 +313,7 @@ def _require_words(messages: object) -> None:
     for place, message in enumerate(messages if isinstance(messages, list) else ()):
         where = f"messages[{place}]"
         if not isinstance(message, Mapping):
-            raise _bad(f"{where} is an object such as {_MESSAGE}, not {json.dumps(message)[:100]}", where)
+            raise bad_request(f"{where} is an object such as {_MESSAGE}, not {json.dumps(message)[:100]}", where)
         _require_texts(message, ("role", "name", "tool_call_id"), where)
         for at, part in enumerate(_parts(message)):
             _require_texts(part, ("type",), f"{where}.content[{at}]")
@@ -330,7 +326,7 @@ def _require_words(messages: object) -> None:
 def _require_texts(value: object, names: Sequence[str], where: str) -> None:
     for name in names:
         if isinstance(value, Mapping) and not isinstance(given := value.get(name), (str, type(None))):
-            raise _bad(f"{where}.{name} is a text, not {json.dumps(given)[:100]}", f"{where}.{name}")
+            raise bad_request(f"{where}.{name} is a text, not {json.dumps(given)[:100]}", f"{where}.{name}")
 
 
 def _parts(message: Mapping[str, Any]) -> list[Any]:

@@ -11,7 +11,7 @@ import anyio
 import httpx2 as httpx
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
-from llama3_gateway.exchange import Header
+from llama3_gateway.exchange import KEY_HEADERS, Header
 from llama3_gateway.settings import Upstream
 
 __all__ = ["UPSTREAM_TIMEOUT", "UpstreamAnswer", "UpstreamClient", "forwarded"]
@@ -129,7 +129,7 @@ class UpstreamClient:
         Args:
             timeout: seconds for which an upstream may be silent.
             name: who asks, for the header `Via` (RFC 9110, 7.6.3), by which a loop is found.
-            with_clients_key: the servers to which a client's `Authorization` goes.
+            with_clients_key: the servers to which a client's key goes.
         """
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_SECONDS_KEPT)
         trusted = httpx.create_ssl_context()
@@ -165,7 +165,7 @@ class UpstreamClient:
         Raises:
             GatewayError: there is no answer.
         """
-        left_out = _OF_CLIENT if upstream in self._with_clients_key else _OF_CLIENT | {b"authorization"}
+        left_out = _OF_CLIENT if upstream in self._with_clients_key else _OF_CLIENT | KEY_HEADERS
         sent = [*forwarded(headers, left_out), self._via]
         if upstream.api_key:
             sent.append((b"authorization", f"Bearer {upstream.api_key}".encode()))

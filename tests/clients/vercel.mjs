@@ -1,14 +1,17 @@
-// The Vercel AI SDK, by chat completions and by the Responses API, whole and streamed.
+// The Vercel AI SDK, by chat completions, the Responses API and Anthropic's messages, whole and streamed.
+import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
 
+globalThis.AI_SDK_LOG_WARNINGS = false; // it knows no model of this name
 const baseURL = process.env.OPENAI_BASE_URL;
 const models = {
   compatible: createOpenAICompatible({ name: "gateway", baseURL })("llama3.1"),
   chat: createOpenAI({ baseURL, apiKey: "none" }).chat("llama3.1"),
   responses: createOpenAI({ baseURL, apiKey: "none" })("llama3.1"),
+  messages: createAnthropic({ baseURL, apiKey: "none" })("llama3.1"),
 };
 
 for (const [name, model] of Object.entries(models)) {

@@ -13,6 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -33,6 +34,7 @@ from integrations.gateway.harness import (
 
 TEXT = f"Let me check. {CALL}"
 LAST = "The sun shines in Paris."
+EXAMPLES = Path(__file__).parents[3] / "examples" / "gateway"
 NUMBERS = itertools.count(1)
 UNDECLARED = '{"name": "send_alarm", "parameters": {"city": "Paris"}}'
 REFUSAL = b'{"error": {"message": "registry.ollama.ai/library/llama3:latest does not support tools"}}'
@@ -152,6 +154,72 @@ class TestOpenAI:
         chunks = client.chat.completions.create(model="m", messages=QUESTION, tools=[WEATHER], stream=True)
         with pytest.raises(openai.APIError, match="broke off"):
             list(chunks)
+
+
+class TestAnthropic:
+    TOOL: ClassVar[dict[str, Any]] = {
+        "name": "get_weather",
+        "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    }
+    FIELDS: ClassVar[dict[str, Any]] = {"model": "llama3.1", "max_tokens": 1000, "messages": QUESTION}
+
+    @pytest.fixture
+    def client(self, served: Served) -> Iterator[Any]:
+        anthropic = pytest.importorskip("anthropic")
+        with anthropic.Anthropic(base_url=served.address, api_key="none") as client:
+            yield client
+
+    def test_create(self, client: Any):
+        message = client.messages.create(**self.FIELDS, tools=[self.TOOL])
+        said, call = message.content
+        assert (said.text, call.name, call.input) == ("Let me check.", "get_weather", {"city": "Paris"})
+        assert (message.stop_reason, message.usage.input_tokens) == ("tool_use", 7)
+        told = {"type": "tool_result", "tool_use_id": call.id, "content": "Sunny"}
+        history = [*QUESTION, message.to_param(), {"role": "user", "content": [told]}]
+        last = client.messages.create(**{**self.FIELDS, "messages": history}, tools=[self.TOOL])
+        assert (last.content[0].text, last.stop_reason) == (LAST, "end_turn")
+
+    def test_the_helper_for_streams(self, client: Any):
+        with client.messages.stream(**self.FIELDS, tools=[self.TOOL]) as stream:
+            kinds = {event.type for event in stream}
+            message = stream.get_final_message()
+        assert kinds >= {"text", "input_json", "content_block_stop", "message_stop"}
+        assert (message.content[0].text, message.content[1].input) == ("Let me check.", {"city": "Paris"})
+        assert (message.stop_reason, message.usage.output_tokens) == ("tool_use", 3)
+
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_the_tool_runner(self, client: Any, is_stream: bool):
+        beta_tool = pytest.importorskip("anthropic").beta_tool
+        tool = Tool()
+        runner = client.beta.messages.tool_runner(**self.FIELDS, tools=[beta_tool(tool.get_weather)], stream=is_stream)
+        assert runner.until_done().content[0].text == LAST
+        assert tool.asked == ["Paris"]
+
+    def test_the_example_runs_its_tool(
+        self, served: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
+        monkeypatch.syspath_prepend(EXAMPLES)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", served.address)
+        pytest.importorskip("anthropic")
+        pytest.importorskip("anthropic_client").main([])
+        assert capsys.readouterr().out.splitlines() == ["[get_weather Paris]", LAST]
+
+    def test_count_tokens(self, client: Any):
+        count = client.messages.count_tokens(model="llama3.1", messages=QUESTION, tools=[self.TOOL])
+        assert count.input_tokens > 0
+
+    def test_a_key_that_is_not_the_gateways_raises(self, client: Any):
+        anthropic = pytest.importorskip("anthropic")
+        with serving(model_without_tools, api_key="sesame") as served:
+            client = anthropic.Anthropic(base_url=served.address, api_key="none")
+            with client, pytest.raises(anthropic.AuthenticationError, match="asks for its own key"):
+                client.messages.create(**self.FIELDS)
+
+    def test_a_stream_that_breaks_off_raises(self, served: Served, client: Any):
+        anthropic = pytest.importorskip("anthropic")
+        served.upstream.respond = lambda _: events(chunk({"content": "Hi"}), BREAK)
+        with pytest.raises(anthropic.APIError, match="broke off"):
+            list(client.messages.create(**self.FIELDS, tools=[self.TOOL], stream=True))
 
 
 @pytest.fixture

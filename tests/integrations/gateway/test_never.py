@@ -57,6 +57,13 @@ def streamed(served: Served, **fields: object) -> list[dict[str, Any]]:
     return [{"done": True} if one == b"[DONE]" else json.loads(one) for one in data]
 
 
+def tool_for(path: str) -> dict[str, Any]:
+    """A tool as the API of a path declares it."""
+    if path == "/v1/messages":
+        return {"name": "get_weather", "input_schema": {"type": "object"}}
+    return {**WEATHER, **WEATHER["function"]}  # type: ignore[dict-item]
+
+
 def broken(served: Served, **fields: object) -> tuple[Gathered, dict[str, Any]]:
     """What a client has of a stream that breaks off, and the error at its end."""
     *chunks, last = streamed(served, **fields)
@@ -133,7 +140,7 @@ class TestUnreachable:
     @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/embeddings"])
     def test_it_is_answered_with_502_and_what_to_do(self, path: str):
         with running(Gateway(read_settings({"upstream": "http://127.0.0.1:1/v1"}))) as address:
-            body = {"messages": QUESTION, "input": "Hi", "tools": [{**WEATHER, **WEATHER["function"]}]}  # type: ignore[dict-item]
+            body = {"messages": QUESTION, "input": "Hi", "tools": [tool_for(path)]}
             method = "GET" if path == "/v1/models" else "POST"
             response = httpx.request(method, address + path, json=body, trust_env=False)
         assert response.status_code == 502
@@ -437,9 +444,9 @@ class TestOddStreams:
             pytest.param([event({"object": "error", "message": "full"}), b"data: [DONE]\n\n"], id="vLLM's error"),
         ],
     )
-    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages"])
     def test_one_without_an_answer_is_no_success(self, parts: list[bytes], path: str):
-        body = {"messages": QUESTION, "input": "Hi", "stream": True, "tools": [{**WEATHER, **WEATHER["function"]}]}  # type: ignore[dict-item]
+        body = {"messages": QUESTION, "input": "Hi", "stream": True, "tools": [tool_for(path)]}
         with serving([events(*parts)]) as served:
             *_, last = EventReader().feed(served.post(path, body).content)
         told = json.loads(last.data)
@@ -584,11 +591,10 @@ class TestClients:
             wait_until(lambda: served.metric("open_requests") == 0)
             assert served.metric("requests_total", route="chat", status="200") == 1
 
-    @pytest.mark.parametrize("path", ["/v1/responses", "/api/chat", "/v1/completions"])
+    @pytest.mark.parametrize("path", ["/v1/responses", "/v1/messages", "/api/chat", "/v1/completions"])
     def test_so_it_is_on_every_path(self, path: str):
         begun = [chunk({"content": CALL_BEGUN})] if path != "/api/chat" else ollama_stream(CALL_BEGUN).parts[:1]
-        tool = {**WEATHER, **WEATHER["function"]}  # type: ignore[dict-item]
-        body = {"model": "m", "messages": QUESTION, "input": "Hi", "tools": [tool], "stream": True}
+        body = {"model": "m", "messages": QUESTION, "input": "Hi", "tools": [tool_for(path)], "stream": True}
         with serving([events(*begun, WAIT)]) as served:
             client = self.connect(served, json.dumps(body).encode(), path)
             assert client.recv(12) == b"HTTP/1.1 200"

@@ -16,6 +16,7 @@ from integrations.gateway.test_clients import LAST, model_without_tools, without
 ROOT = Path(__file__).parents[3]
 CLIENTS = ROOT / "tests" / "clients"
 NODE = shutil.which("node") or ""
+VERCEL_APIS = ("compatible", "chat", "responses", "messages")
 
 pytestmark = pytest.mark.skipif(
     not NODE or not (CLIENTS / "node_modules").exists(), reason="make test-clients installs them, where node is"
@@ -27,7 +28,8 @@ def run(program: Path, folder: Path, respond: Responder = model_without_tools) -
     (folder / "node_modules").symlink_to(CLIENTS / "node_modules")
     copied = shutil.copy(program, folder)
     with serving(respond) as served:
-        environment = {**os.environ, "OPENAI_BASE_URL": served.base_url, "NO_PROXY": "127.0.0.1"}
+        addresses = {"OPENAI_BASE_URL": served.base_url, "ANTHROPIC_BASE_URL": served.address}
+        environment = {**os.environ, **addresses, "NO_PROXY": "127.0.0.1"}
         command = [NODE, str(copied)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120)
         assert served.metric("faults_total") == 0
@@ -39,7 +41,8 @@ def run(program: Path, folder: Path, respond: Responder = model_without_tools) -
     ("client", "ways"),
     [
         ("openai", ["runTools false", "runTools true", "responses false", "responses true"]),
-        ("vercel", [f"{api} {stream}" for api in ("compatible", "chat", "responses") for stream in ("false", "true")]),
+        ("anthropic", ["messages false", "messages true", "toolRunner false", "toolRunner true"]),
+        ("vercel", [f"{api} {stream}" for api in VERCEL_APIS for stream in ("false", "true")]),
         ("langchain", ["agent false", "agent true"]),
     ],
 )
@@ -91,3 +94,57 @@ def test_continue_runs_its_tool(tmp_path: Path):
         )
         assert served.metric("tool_calls_total") == 1
     assert done.stdout.strip() == "It says when the tide turns.", done.stderr
+
+
+CLAUDE = CLIENTS / "node_modules" / ".bin" / "claude"
+
+
+@pytest.mark.skipif(
+    not CLAUDE.exists(), reason="npm install --prefix tests/clients --no-save @anthropic-ai/claude-code"
+)
+def test_claude_code_reads_and_edits_a_file_and_runs_a_command(tmp_path: Path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The tide turns at six.\n", "utf-8")
+    steps = {
+        "Result of Bash": "It turns at seven.",
+        "Result of Edit": call("Bash", command=f"cat {notes}", description="Show the notes"),
+        "Result of Read": call("Edit", file_path=str(notes), old_string="six", new_string="seven"),
+        "": call("Read", file_path=str(notes)),
+    }
+
+    def respond(asked: Asked) -> Answer:
+        told = str(asked.body["messages"][-1]["content"])
+        return says(next(step for result, step in steps.items() if told.startswith(result)))(asked)
+
+    with serving(respond) as served:
+        switches = ("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER")
+        environment = {
+            **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
+            **dict.fromkeys((*switches, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"), "1"),
+            "HOME": str(tmp_path),
+            "NO_PROXY": "127.0.0.1",
+            "ANTHROPIC_BASE_URL": served.address,
+            "ANTHROPIC_AUTH_TOKEN": "none",
+            "ANTHROPIC_MODEL": "llama3.1",
+            "ANTHROPIC_DEFAULT_HAIKU_MODEL": "llama3.1",
+        }
+        tools = "Read,Edit,Bash"
+        command = [str(CLAUDE), "-p", "Change six to seven in notes.txt.", "--tools", tools, "--allowedTools", tools]
+        done = subprocess.run(
+            command,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            timeout=120,
+        )
+        assert served.metric("tool_calls_total") == 3
+    assert done.stdout.strip() == "It turns at seven.", done.stderr
+    assert notes.read_text("utf-8") == "The tide turns at seven.\n"
+
+
+def call(name: str, **arguments: str) -> str:
+    """A call as a model writes it."""
+    return json.dumps({"name": name, "parameters": arguments})

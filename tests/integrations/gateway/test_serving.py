@@ -51,7 +51,7 @@ from llama3_gateway.server import greeting, warning_of
 from llama3_gateway.settings import Upstream
 from llama3_gateway.sources import given_settings
 
-PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/api/chat", "/metrics"]
+PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings", "/api/chat", "/metrics"]
 
 
 class TestKeys:

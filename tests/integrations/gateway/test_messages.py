@@ -1,0 +1,717 @@
+"""`/v1/messages`, Anthropic's Messages API, and its count of tokens."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from integrations.gateway.harness import (
+    BREAK,
+    CALL,
+    Answer,
+    Asked,
+    Served,
+    chunk,
+    completion,
+    event,
+    events,
+    in_turn,
+    says,
+    serving,
+    whole,
+)
+from llama3_gateway.anthropic_messages import MessageShape
+from llama3_gateway.framing import EventReader
+
+TEXT = f"Let me check. {CALL}"
+TOOL = {
+    "name": "get_weather",
+    "description": "The weather of a city",
+    "input_schema": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city"],
+    },
+}
+QUESTION = {"role": "user", "content": "How is the weather in Paris?"}
+BODY = {"model": "llama3.1", "max_tokens": 100, "messages": [QUESTION], "tools": [TOOL]}
+TOOL_USE = {"type": "tool_use", "name": "get_weather", "input": {"city": "Paris"}}
+CALLED = {"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Rome"}}
+USAGE = {"input_tokens": 7, "output_tokens": 3}
+
+
+def ask(served: Served, **fields: object) -> dict[str, Any]:
+    response = served.post("/v1/messages", {**BODY, **fields})
+    assert response.status_code == 200, response.text
+    body = response.json()
+    assert isinstance(body, dict)
+    return body
+
+
+def streamed(served: Served, **fields: object) -> list[dict[str, Any]]:
+    """The events, each of which has the type of its data."""
+    response = served.post("/v1/messages", {**BODY, **fields, "stream": True})
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/event-stream")
+    read = EventReader().feed(response.content)
+    bodies: list[dict[str, Any]] = [json.loads(event.data) for event in read]
+    assert [event.name.decode() for event in read] == [body["type"] for body in bodies]
+    return bodies
+
+
+def gathered(bodies: list[dict[str, Any]]) -> dict[str, Any]:
+    """The message that a client makes of a stream, in which one block begins after another."""
+    first, *bodies = bodies
+    assert first["type"] == "message_start"
+    message: dict[str, Any] = first["message"]
+    is_open, pieces = False, ""
+    for body in bodies:
+        kind, delta = body["type"], body.get("delta")
+        if "index" in body:
+            assert body["index"] == len(message["content"]) - (kind != "content_block_start")
+        if kind == "content_block_start":
+            assert not is_open
+            is_open, pieces = True, ""
+            message["content"].append(body["content_block"])
+        elif kind == "content_block_delta":
+            assert is_open
+            field = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+            pieces += delta[field[delta["type"]]]
+        elif kind == "content_block_stop":
+            assert is_open
+            is_open, block = False, message["content"][-1]
+            block.update({"input": json.loads(pieces)} if block["type"] == "tool_use" else {block["type"]: pieces})
+        elif kind == "message_delta":
+            message.update(**delta, usage=body["usage"])
+    assert not is_open
+    return message
+
+
+def answered(served: Served, *, is_stream: bool, **fields: object) -> dict[str, Any]:
+    return gathered(streamed(served, **fields)) if is_stream else ask(served, **fields)
+
+
+def without_ids(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in block.items() if key != "id"} for block in content]
+
+
+def text(said: str) -> dict[str, str]:
+    return {"type": "text", "text": said}
+
+
+def test_the_call_in_the_text_is_a_tool_use():
+    with serving(says(TEXT)) as served:
+        body = ask(served)
+        (asked,) = served.asked
+    assert without_ids(body.pop("content")) == [text("Let me check."), TOOL_USE]
+    assert body.pop("id").startswith("msg_")
+    assert body == {
+        "type": "message",
+        "role": "assistant",
+        "model": "llama3.1",
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": USAGE,
+    }
+    assert (asked.path, "tools" in asked.body) == ("/v1/chat/completions", False)
+
+
+@pytest.mark.parametrize("size", [*range(1, 20), 30, 50, 100])
+def test_a_stream_has_what_comes_whole(size: int):
+    with serving(says(*(TEXT[at : at + size] for at in range(0, len(TEXT), size)))) as served:
+        message = gathered(streamed(served))
+    assert without_ids(message["content"]) == [text("Let me check."), TOOL_USE]
+    assert (message["stop_reason"], message["usage"], message["model"]) == ("tool_use", USAGE, "llama3.1")
+
+
+def test_the_events_come_in_order():
+    with serving(says("<think>Hm.</think>", "Let me ", "check. ", CALL), split_reasoning=True) as served:
+        bodies = streamed(served)
+    block = ["content_block_start", "content_block_delta", "content_block_stop"]
+    kinds = [body["type"] for body in bodies]
+    assert kinds == [
+        *("message_start", *block, *block[:2], *block[1:], *block),
+        *("message_delta", "message_stop"),
+    ]
+    assert bodies[0]["message"] == {
+        "id": bodies[0]["message"]["id"],
+        "type": "message",
+        "role": "assistant",
+        "model": "llama3.1",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 0, "output_tokens": 0},
+    }
+    begun = [body["content_block"] for body in bodies if body["type"] == "content_block_start"]
+    assert without_ids(begun) == [
+        {"type": "thinking", "thinking": "", "signature": ""},
+        text(""),
+        {**TOOL_USE, "input": {}},
+    ]
+    assert bodies[-2] == {
+        "type": "message_delta",
+        "delta": {"stop_reason": "tool_use", "stop_sequence": None},
+        "usage": USAGE,
+    }
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_thoughts_are_a_block_of_their_own(is_stream: bool):
+    with serving(says("<think>Hm.", "</think>", f"Yes. {CALL}"), split_reasoning=True) as served:
+        content = answered(served, is_stream=is_stream)["content"]
+    thoughts = {"type": "thinking", "thinking": "Hm.", "signature": ""}
+    assert without_ids(content) == [thoughts, text("Yes."), TOOL_USE]
+
+
+def test_in_a_stream_text_after_a_call_is_a_block_of_its_own():
+    with serving(says(f"{TEXT} One moment.")) as served:
+        assert without_ids(ask(served)["content"]) == [text("Let me check. One moment."), TOOL_USE]
+        content = gathered(streamed(served))["content"]
+    assert without_ids(content) == [text("Let me check."), TOOL_USE, text(" One moment.")]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize(
+    ("finish_reason", "stop_reason"),
+    [("stop", "end_turn"), ("length", "max_tokens"), ("content_filter", "refusal"), ("odd", "end_turn")],
+)
+def test_why_it_stopped_is_said_in_anthropics_words(finish_reason: str, stop_reason: str, is_stream: bool):
+    with serving(says("Hello", finish_reason=finish_reason)) as served:
+        message = answered(served, is_stream=is_stream)
+    assert (message["stop_reason"], message["content"]) == (stop_reason, [text("Hello")])
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"stop_reason": "END"}, ("stop_sequence", "END")),
+        ({"matched_stop": "END"}, ("stop_sequence", "END")),
+        ({"stop_reason": 128009}, ("end_turn", None)),
+        ({"stop_reason": "<|eot_id|>"}, ("end_turn", None)),
+        ({}, ("end_turn", None)),
+    ],
+)
+def test_the_text_that_stopped_it_is_told_if_the_server_tells_it(
+    said: dict[str, object], told: tuple[str, str | None], is_stream: bool
+):
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop", **said}
+    parts = [chunk({"content": "Hi"}), chunk({}, "stop", **said), b"data: [DONE]\n\n"]
+    with serving([events(*parts) if is_stream else completion([choice])]) as served:
+        message = answered(served, is_stream=is_stream, stop_sequences=["END"])
+        assert served.asked[0].body["stop"] == ["END"]
+    assert (message["stop_reason"], message["stop_sequence"]) == told
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_empty_answer_has_no_blocks(is_stream: bool):
+    with serving(says("")) as served:
+        message = answered(served, is_stream=is_stream)
+    assert (message["content"], message["stop_reason"]) == ([], "end_turn")
+
+
+def test_arguments_keep_every_digit():
+    call = '{"name": "get_weather", "parameters": {"city": "Paris", "height": 1.10000000000000000001}}'
+    with serving(says(call)) as served:
+        response = served.post("/v1/messages", BODY)
+    assert '"height": 1.10000000000000000001' in response.text
+
+
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+LINKED = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
+DATA_URL = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+LINKED_URL = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+def messages_for_model(*messages: dict[str, Any], **fields: object) -> list[dict[str, Any]]:
+    """The messages that the upstream is sent, without the tools before the first one of the user."""
+    with serving(says("Fine.")) as served:
+        ask(served, messages=list(messages), **{"tools": [], **fields})
+        sent: list[dict[str, Any]] = served.asked[0].body["messages"]
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("system", "sent"),
+    [
+        ("Be brief.", "Be brief."),
+        ([text("Be brief.")], "Be brief."),
+        ([{**text("Be brief."), **CACHED}, text("Be kind.")], "Be brief.\n\nBe kind."),
+    ],
+)
+def test_the_system_prompt_is_a_message(system: object, sent: str):
+    assert messages_for_model(QUESTION, system=system) == [{"role": "system", "content": sent}, QUESTION]
+
+
+@pytest.mark.parametrize("system", ["", [], None])
+def test_an_empty_system_prompt_is_none(system: object):
+    assert messages_for_model(QUESTION, system=system) == [QUESTION]
+
+
+@pytest.mark.parametrize(
+    ("content", "sent"),
+    [
+        ([text("Hi")], "Hi"),
+        ([{**text("Hi"), **CACHED}, text("there")], "Hi\n\nthere"),
+        ([text("This?"), IMAGE, LINKED], [text("This?"), DATA_URL, LINKED_URL]),
+        ([{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Tides"}}], "Tides"),
+        ([], ""),
+    ],
+)
+def test_blocks_become_a_text_or_parts(content: object, sent: object):
+    assert messages_for_model({"role": "user", "content": content}) == [{"role": "user", "content": sent}]
+
+
+def test_calls_and_results_become_text():
+    thoughts = [{"type": "thinking", "thinking": "Hm.", "signature": "x"}, {"type": "redacted_thinking", "data": "x"}]
+    second = {**CALLED, "id": "b", "name": "get_time", "input": {}}
+    failed = {"type": "tool_result", "tool_use_id": "b", "is_error": True, "content": [text("no clock")], **CACHED}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "Sun"}
+    _, assistant, results, user = messages_for_model(
+        QUESTION,
+        {"role": "assistant", "content": [*thoughts, text("Let me check."), text(" Now."), CALLED, second]},
+        {"role": "user", "content": [failed, result, text("And?")]},
+    )
+    calls = '{"name": "get_weather", "parameters": {"city": "Rome"}}\n{"name": "get_time", "parameters": {}}'
+    assert assistant == {"role": "assistant", "content": f"Let me check. Now.\n{calls}"}
+    assert results == {"role": "user", "content": "Result of get_weather: Sun\n\nError of get_time: no clock"}
+    assert user == {"role": "user", "content": "And?"}
+
+
+def test_an_image_that_a_tool_gave_stays_with_its_result():
+    given = [text("A map:"), IMAGE]
+    *_, results = messages_for_model(
+        QUESTION,
+        {"role": "assistant", "content": [CALLED]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": given}]},
+    )
+    assert results["content"] == [text("Result of get_weather: A map:"), DATA_URL]
+
+
+def test_a_result_without_content_is_one():
+    *_, results = messages_for_model(
+        QUESTION,
+        {"role": "assistant", "content": [CALLED]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]},
+    )
+    assert results["content"].startswith("Result of get_weather:")
+
+
+def test_a_system_message_may_stand_in_the_conversation():
+    later = {"role": "system", "content": [text("It is late.")]}
+    assert messages_for_model(QUESTION, later)[1] == {"role": "system", "content": "It is late."}
+
+
+def test_only_what_a_chat_completion_has_is_sent():
+    schema = {"type": "object", "properties": {"sun": {"type": "boolean"}}}
+    fields = {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "top_k": 3,
+        "stop_sequences": ["END"],
+        "output_config": {"effort": "max", "format": {"type": "json_schema", "schema": schema}},
+        "metadata": {"user_id": "u"},
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+        "service_tier": "auto",
+        "context_management": {"edits": []},
+        "some_beta": 1,
+        **CACHED,
+    }
+    with serving(says("Fine.")) as served:
+        ask(served, **fields)
+        body = served.asked[0].body
+    del body["messages"]
+    json_schema = {"name": "answer", "schema": schema, "strict": True}
+    assert body == {
+        "model": "llama3.1",
+        "max_tokens": 100,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "top_k": 3,
+        "stop": ["END"],
+        "response_format": {"type": "json_schema", "json_schema": json_schema},
+    }
+
+
+def test_a_stream_asks_for_the_usage():
+    with serving(says("Fine.")) as served:
+        streamed(served)
+        assert served.asked[0].body["stream_options"] == {"include_usage": True}
+
+
+def test_a_tool_is_shown_without_what_is_anthropics():
+    more = {"type": "custom", "cache_control": {"type": "ephemeral"}, "defer_loading": False, "input_examples": [{}]}
+    with serving(says("Fine."), native=True) as served:
+        ask(served, tools=[{**TOOL, **more}])
+        (tool,) = served.asked[0].body["tools"]
+    function = {"name": "get_weather", "description": TOOL["description"], "parameters": TOOL["input_schema"]}
+    assert tool == {"type": "function", "function": function}
+
+
+NOW = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
+TWO = f'{CALL}; {{"name": "now", "parameters": {{}}}}'
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize(
+    ("choice", "names"),
+    [
+        (None, ["get_weather", "now"]),
+        ({"type": "auto"}, ["get_weather", "now"]),
+        ({"type": "auto", "disable_parallel_tool_use": True}, ["get_weather"]),
+        ({"type": "any"}, ["get_weather", "now"]),
+        ({"type": "any", "disable_parallel_tool_use": True}, ["get_weather"]),
+        ({"type": "tool", "name": "now"}, ["now"]),
+        ({"type": "none"}, []),
+    ],
+)
+def test_a_tool_choice_says_which_calls_run(choice: object, names: list[str], is_stream: bool):
+    with serving(says(TWO), retries=0) as served:
+        message = answered(served, is_stream=is_stream, tools=[TOOL, NOW], tool_choice=choice)
+    assert [block["name"] for block in message["content"] if block["type"] == "tool_use"] == names
+    assert message["stop_reason"] == ("tool_use" if names else "end_turn")
+
+
+def test_a_tool_choice_goes_to_a_server_that_takes_tools_in_its_form():
+    with serving(says(CALL), native=True) as served:
+        ask(served, tool_choice={"type": "tool", "name": "get_weather", "disable_parallel_tool_use": True})
+        body = served.asked[0].body
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
+    assert body["parallel_tool_calls"] is False
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_call_that_is_due_is_asked_for_again(is_stream: bool):
+    with serving(in_turn(says("No."), says(CALL))) as served:
+        message = answered(served, is_stream=is_stream, tool_choice={"type": "any"})
+        assert "response_format" in served.asked[0].body
+    assert without_ids(message["content"])[-1] == TOOL_USE
+    assert message["usage"] == {"input_tokens": 14, "output_tokens": 6}
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_tool_that_was_not_declared_is_asked_for_again_if_that_is_wanted(is_stream: bool):
+    wrong = CALL.replace("get_weather", "get_wether")
+    with serving(in_turn(says(wrong), says(CALL)), unknown_tool="retry") as served:
+        message = answered(served, is_stream=is_stream)
+    assert without_ids(message["content"])[-1] == TOOL_USE
+
+
+def test_without_tools_nothing_is_called():
+    with serving(says(CALL)) as served:
+        assert ask(served, tools=[], tool_choice={"type": "any"})["content"] == [text(CALL)]
+
+
+def test_a_servers_own_calls_are_tool_uses():
+    function = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
+    pieces = [
+        {**call, "function": {**function, "arguments": ""}},
+        *({"index": 0, "function": {"arguments": part}} for part in ('{"city": ', '"Paris"}')),
+    ]
+    parts = [*(chunk({"tool_calls": [piece]}) for piece in pieces), chunk({}, "tool_calls"), b"data: [DONE]\n\n"]
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    whole_answer = completion([{"index": 0, "message": message, "finish_reason": "tool_calls"}])
+    with serving([whole_answer, events(*parts)], native=True) as served:
+        for found in (ask(served), gathered(streamed(served))):
+            assert found["content"] == [{**TOOL_USE, "id": "call_1"}]
+
+
+def test_a_call_that_was_refused_as_none_is_read():
+    refusal = {"error": {"code": "tool_use_failed", "failed_generation": CALL}}
+    with serving([Answer([json.dumps(refusal).encode()], status=400)], native=True) as served:
+        assert without_ids(ask(served)["content"]) == [TOOL_USE]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_reply_that_cannot_be_read_passes_as_it_was(is_stream: bool):
+    message = {"role": "assistant", "content": "Hi", "tool_calls": [5]}
+    answer = completion([{"index": 0, "message": message, "finish_reason": "stop"}])
+    with serving([events(chunk(message), chunk({}, "stop")) if is_stream else answer]) as served:
+        assert answered(served, is_stream=is_stream)["content"] == [text("Hi")]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_refusal_of_the_servers_is_text(is_stream: bool):
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help"}
+    parts = [chunk({"refusal": "I cannot "}), chunk({"refusal": "help"}), chunk({}, "stop"), b"data: [DONE]\n\n"]
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    with serving([events(*parts) if is_stream else completion([choice])]) as served:
+        assert answered(served, is_stream=is_stream)["content"] == [text("I cannot help")]
+
+
+def test_an_answer_without_choices_has_no_blocks():
+    with serving([completion([])]) as served:
+        assert ask(served)["content"] == []
+
+
+def test_of_several_choices_the_first_counts():
+    parts = [chunk({"content": "Hi"}), chunk({"content": "Ho"}, index=1), chunk({}, "stop", index=1), chunk({}, "stop")]
+    with serving([events(*parts, b"data: [DONE]\n\n")]) as served:
+        assert gathered(streamed(served))["content"] == [text("Hi")]
+
+
+def test_a_call_that_passes_in_pieces_is_one_block():
+    """As a server's own calls do, if the gateway cannot read them."""
+    shape = MessageShape(BODY)
+    first = {"id": "call_1", "function": {"name": "get_weather", "arguments": ""}}
+    data = shape.begin({}) + shape.deltas(0, [{"tool_calls": [first]}], None)
+    for piece in ('{"city": ', '"Paris"}'):
+        data += shape.deltas(0, [{"tool_calls": [{"function": {"arguments": piece}}]}], None)
+    kinds = [json.loads(event.data)["type"] for event in EventReader().feed(data)]
+    assert kinds.count("content_block_start") == 1
+    assert b'{\\"city\\": ' in data
+
+
+def test_an_upstream_that_does_not_stream_is_streamed():
+    with serving([whole(TEXT)]) as served:
+        assert without_ids(gathered(streamed(served))["content"]) == [text("Let me check."), TOOL_USE]
+
+
+def test_pings_keep_a_stream_open():
+    parts = [chunk({"content": CALL[:20]}), 0.4, chunk({"content": CALL[20:]}), chunk({}, "stop")]
+    with serving([events(*parts)], keepalive=0.1) as served:
+        bodies = streamed(served)
+    assert sum(body == {"type": "ping"} for body in bodies) >= 2
+    assert without_ids(gathered(bodies)["content"]) == [TOOL_USE]
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("usage", [{"prompt_tokens": "7", "completion_tokens": [3]}, {"total_tokens": 10}])
+def test_an_odd_usage_takes_no_answer_away(usage: dict[str, Any], is_stream: bool):
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
+    done = [event({"choices": [], "usage": usage}), b"data: [DONE]\n\n"]
+    streamed_answer = events(chunk({"content": "Hi"}), chunk({}, "stop"), *done)
+    with serving([streamed_answer if is_stream else completion([choice], usage=usage)]) as served:
+        message = answered(served, is_stream=is_stream)
+    assert (message["content"], message["usage"]) == ([text("Hi")], {"input_tokens": 0, "output_tokens": 0})
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("fields", "told"),
+        [
+            ({"mcp_servers": [{"url": "https://example.org"}]}, "mcp_servers needs Anthropic's own servers"),
+            ({"container": "c"}, "container needs Anthropic's own servers"),
+            ({"thread": {"type": "create"}}, "thread needs Anthropic's own servers"),
+            ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0] is 'web_search_20250305'"),
+            ({"tools": [TOOL, {"type": "code_execution_20250825", "name": "x"}]}, "tools[1] is 'code_execution"),
+            ({"tools": [{"type": "mcp_toolset", "mcp_server_name": "x"}]}, "tools[0] is 'mcp_toolset'"),
+            ({"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools[0] is to be declared with an input_schema"),
+            ({"tools": [{"type": "text_editor_20250728", "name": "x"}]}, "known to Anthropic's models only"),
+            ({"tools": [{"name": "x"}]}, "tools[0] is to be declared with an input_schema: it has none"),
+            ({"tools": [{"input_schema": {}}]}, "tools[0] has no name"),
+            ({"tools": [5]}, "tools[0] is an object"),
+            ({"tools": "all"}, "tools"),
+            ({"tool_choice": {"type": "tool", "name": "rm"}}, "get_weather"),
+            ({"stream": "yes"}, "stream is true or false"),
+            ({"messages": None}, "messages is missing"),
+            ({"messages": "Hi"}, "messages"),
+            ({"messages": [5]}, "messages[0] is an object"),
+            ({"messages": [{"content": "Hi"}]}, "messages[0] is an object"),
+            ({"messages": [{"role": "user", "content": 5}], "system": "Hi"}, "messages[0].content is a text"),
+            ({"system": 5}, "system is a text"),
+            ({"messages": [{"role": "user", "content": [5]}]}, "messages[0].content[0] is a block"),
+            ({"messages": [{"role": "user", "content": [{"type": 5}]}]}, "messages[0].content[0] is a block"),
+            (
+                {"messages": [{"role": "user", "content": [{"type": "server_tool_use", "id": "x"}]}]},
+                "messages[0].content[0] is a 'server_tool_use', which needs Anthropic's own servers",
+            ),
+            (
+                {"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "file"}}]}]},
+                "messages[0].content[0] is a 'document' with a source 'file', which needs Anthropic's own servers",
+            ),
+            (
+                {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "file"}}]}]},
+                "'image' with a source 'file', which needs Anthropic's own servers",
+            ),
+            ({"system": [{"type": "magic"}]}, "system[0] is a 'magic', which needs"),
+        ],
+    )
+    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens"])
+    def test_what_cannot_be_answered_is_a_400_that_says_so(self, fields: dict[str, object], told: str, path: str):
+        with serving(says("Hi")) as served:
+            response = served.post(path, {**BODY, **fields})
+            assert served.asked == []
+        body = response.json()
+        assert (response.status_code, body["type"], body["error"]["type"]) == (400, "error", "invalid_request_error")
+        assert told in body["error"]["message"]
+
+    def test_a_thread_is_refused_in_the_words_by_which_the_sdks_go_on_without_one(self):
+        with serving(says("Hi")) as served:
+            response = served.post("/v1/messages", {**BODY, "thread": {"type": "create"}})
+        assert response.json()["error"]["details"] == {"error_code": "thread_unsupported_request"}
+
+    def test_a_tool_of_anthropics_may_be_declared_with_its_schema(self):
+        with serving(says(CALL)) as served:
+            assert without_ids(ask(served, tools=[{**TOOL, "type": "bash_20250124"}])["content"]) == [TOOL_USE]
+
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [
+            *(("POST", "/v1/messages/batches"), ("GET", "/v1/messages/batches")),
+            *(("GET", "/v1/messages/batches/b"), ("GET", "/v1/messages/batches/b/results")),
+        ],
+    )
+    def test_batches_need_anthropics_servers(self, method: str, path: str):
+        with serving(says("Hi")) as served:
+            response = served.http.request(method, served.address + path)
+            assert served.asked == []
+        assert (response.status_code, response.json()["error"]["type"]) == (400, "invalid_request_error")
+        assert "needs Anthropic's own servers" in response.json()["error"]["message"]
+
+    @pytest.mark.parametrize("path", ["/v1/v1/messages", "/v1/v1/messages/count_tokens", "/v1/messages/v1/messages"])
+    def test_a_client_whose_address_has_too_much_is_told(self, path: str):
+        with serving(says("Hi")) as served:
+            response = served.post(path, BODY)
+        assert response.status_code == 404
+        assert "Anthropic's own clients does not" in response.json()["error"]["message"]
+
+    @pytest.mark.parametrize("is_stream", [False, True])
+    @pytest.mark.parametrize(
+        ("status", "body", "kind", "message"),
+        [
+            (400, b'{"error": {"message": "too long"}}', "invalid_request_error", "too long"),
+            (401, b'{"error": "no key"}', "authentication_error", "no key"),
+            (403, b'{"message": "go away"}', "permission_error", "go away"),
+            (429, b'{"error": {"message": "slow down"}}', "rate_limit_error", "slow down"),
+            (500, b'{"detail": [1]}', "api_error", '{"detail": [1]}'),
+            (503, b"<html>\n busy", "api_error", "<html> busy"),
+            (529, b"[]", "overloaded_error", "[]"),
+        ],
+    )
+    def test_one_of_the_upstreams_comes_in_anthropics_form(
+        self, status: int, body: bytes, kind: str, message: str, is_stream: bool
+    ):
+        answer = Answer([body], status=status, content_type="text/odd", headers=[("retry-after", "7")])
+        with serving([answer]) as served:
+            response = served.post("/v1/messages", {**BODY, "stream": is_stream})
+        assert (response.status_code, response.headers["retry-after"]) == (status, "7")
+        assert response.headers["content-type"] == "application/json"
+        assert response.json() == {"type": "error", "error": {"type": kind, "message": message}}
+
+    def test_one_that_is_compressed_comes_as_it_is(self):
+        answer = Answer([gzip.compress(b"{}")], status=404, headers=[("content-encoding", "gzip")])
+        with serving([answer]) as served:
+            assert served.post("/v1/messages", BODY).text == "{}"
+
+    def test_the_cure_is_in_the_message(self):
+        with serving([Answer([b'{"error": "llama3.1 does not support tools"}'], status=400)], native=True) as served:
+            response = served.post("/v1/messages", BODY)
+        assert "without --native" in response.json()["error"]["message"]
+
+    def test_an_upstream_that_is_not_there_is_a_502(self):
+        with serving(says("Hi"), models=[{"match": "gone", "upstream": "http://127.0.0.1:9/v1"}]) as served:
+            response = served.post("/v1/messages", {**BODY, "model": "gone"})
+        assert (response.status_code, response.json()["error"]["type"]) == (502, "api_error")
+        assert "--upstream says where" in response.json()["error"]["message"]
+
+    def test_a_stream_that_breaks_off_ends_with_an_error(self):
+        with serving([events(chunk({"content": f"Hi {CALL[:20]}"}), BREAK)]) as served:
+            *bodies, last = streamed(served)
+        assert "".join(body["delta"]["text"] for body in bodies if "delta" in body) == f"Hi {CALL[:20]}"
+        assert (last["type"], last["error"]["type"]) == ("error", "api_error")
+        assert "broke off" in last["error"]["message"]
+
+    @pytest.mark.parametrize("end", [(chunk({}, "stop"), BREAK), (b"data: [DONE]\n\n", BREAK)])
+    def test_after_its_end_a_stream_does_not_break_off(self, end: tuple[object, ...]):
+        with serving([events(chunk({"content": CALL}), *end)]) as served:
+            assert gathered(streamed(served))["stop_reason"] == "tool_use"
+
+    def test_an_error_in_a_stream_is_one(self):
+        parts = [chunk({"content": "Hi"}), event({"error": {"message": "out of memory"}})]
+        with serving([events(*parts)]) as served:
+            *_, last = streamed(served)
+        assert last["error"]["message"] == "the upstream reports an error: out of memory"
+
+
+class TestKeys:
+    @pytest.mark.parametrize(
+        "headers", [{"x-api-key": "sesame"}, {"authorization": "Bearer sesame"}, {"x-api-key": "sesame", "a": "b"}]
+    )
+    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions"])
+    def test_the_gateways_own_is_taken_in_both_headers_and_goes_no_further(self, path: str, headers: dict[str, str]):
+        with serving(says("Hi"), api_key="sesame") as served:
+            body = BODY if "messages" in path else {**BODY, "tools": []}
+            assert served.post(path, body, headers).status_code == 200
+            assert not {"x-api-key", "authorization"} & served.asked[0].headers.keys()
+
+    @pytest.mark.parametrize("headers", [{}, {"x-api-key": "wrong"}, {"authorization": "Bearer wrong"}])
+    def test_without_it_there_is_a_401(self, headers: dict[str, str]):
+        with serving(says("Hi"), api_key="sesame") as served:
+            response = served.post("/v1/messages", BODY, headers)
+            assert served.asked == []
+        assert (response.status_code, response.json()["error"]["type"]) == (401, "authentication_error")
+
+    @pytest.mark.parametrize(
+        ("headers", "sent"),
+        [
+            ({"x-api-key": "mine"}, "Bearer mine"),
+            ({"authorization": "Bearer mine"}, "Bearer mine"),
+            ({"x-api-key": "other", "authorization": "Bearer mine"}, "Bearer mine"),
+        ],
+    )
+    def test_the_clients_goes_to_the_upstream_as_it_looks_for_it(self, headers: dict[str, str], sent: str):
+        with serving(says("Hi")) as served:
+            served.post("/v1/messages", BODY, {**headers, "anthropic-version": "2023-06-01", "anthropic-beta": "x"})
+            given = served.asked[0].headers
+        assert (given["authorization"], "x-api-key" in given) == (sent, False)
+
+    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens", "/v1/embeddings"])
+    def test_the_clients_goes_to_no_server_that_it_is_not_for(self, path: str):
+        with serving(says("Hi"), upstream_api_key="theirs") as served:
+            served.post(path, BODY, {"x-api-key": "mine"})
+            given = served.asked[0].headers
+        assert (given["authorization"], "x-api-key" in given) == ("Bearer theirs", False)
+
+    def test_on_other_paths_it_goes_through_as_it_is(self):
+        with serving(says("Hi")) as served:
+            served.post("/v1/embeddings", BODY, {"x-api-key": "mine"})
+            assert served.asked[0].headers["x-api-key"] == "mine"
+
+
+class TestTokenCount:
+    def count(self, answer: Answer, **settings: object) -> tuple[int, str, list[Asked]]:
+        with serving([answer], **settings) as served:
+            response = served.post("/v1/messages/count_tokens", BODY)
+            asked = served.asked
+        assert response.status_code == 200, response.text
+        assert response.json().keys() == {"input_tokens"}
+        return response.json()["input_tokens"], response.headers["llama3-tools-token-count"], asked
+
+    def test_vllm_counts_the_messages(self):
+        *found, (asked,) = self.count(Answer([b'{"count": 42, "max_model_len": 99, "tokens": [1, 2]}']))
+        assert (*found, asked.path) == (42, "counted", "/tokenize")
+        assert asked.body["model"] == "llama3.1"
+        assert "get_weather" in asked.body["messages"][0]["content"]
+
+    def test_llama_cpp_counts_the_text(self):
+        *found, (asked,) = self.count(Answer([b'{"tokens": [1, 2, 3]}']))
+        assert found == [3, "counted"]
+        assert "get_weather" in asked.body["content"]
+        assert asked.body["content"].endswith("How is the weather in Paris?<|eot_id|>")
+
+    def test_tools_count_if_the_server_shows_them(self):
+        *_, (asked,) = self.count(Answer([b'{"count": 42}']), native=True)
+        assert asked.body["tools"][0]["function"]["name"] == "get_weather"
+        assert "get_weather" in asked.body["content"]
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            Answer([b"404 page not found"], status=404),
+            Answer([b"{}"]),
+            Answer([b'{"tokens": []}']),
+            Answer([b"<html>"]),
+            Answer([b"{", BREAK]),
+        ],
+    )
+    def test_a_server_that_does_not_count_leaves_an_estimate(self, answer: Answer):
+        tokens, how, _ = self.count(answer)
+        assert how == "estimate"
+        assert 50 < tokens < 300
