@@ -19,7 +19,7 @@ from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.refused_calls import RefusedCall, refused_call
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
-from llama3_gateway.turns import ChoiceReader, Turn, require_content
+from llama3_gateway.turns import ChoiceReader, Delta, Turn, require_content
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
@@ -181,6 +181,10 @@ class _Stream:
         self._extra: dict[int, dict[str, object]] = {}
         self._due: list[tuple[int, Request]] = []
         """Choices whose answer the model is to write again."""
+        self._told: set[int] = set()
+        """Choices of which the client has something."""
+        self._held: dict[int, tuple[list[Delta], object]] = {}
+        """The end of answers of which it has nothing, and which are asked for again. It goes out if nothing comes."""
         self._usage: Usage = None
         self._usage_of_round: Usage = None
         self._out: list[bytes] = []
@@ -319,7 +323,8 @@ class _Stream:
         if choice is None and len(self._choices) >= max(self._asked_for, _MOST_CHOICES):
             raise _ended("the upstream's stream has more answers than were asked for: its log may say why")
         if choice is None or choice.request is not turn.request:
-            choice = self._choices[index] = ChoiceReader(turn.request, self._record)
+            choice = ChoiceReader(turn.request, self._record, follows=index in self._told)
+            self._choices[index] = choice
         if choice.is_over:
             return
         deltas = choice.feed(piece.delta)
@@ -328,20 +333,31 @@ class _Stream:
         if piece.finish_reason:
             deltas += choice.end(piece.finish_reason)
         logprobs = choice.logprobs(piece.logprobs) if piece.logprobs or choice.waiting_logprobs else None
-        if deltas or logprobs:
-            self._out.append(self._shape.deltas(index, deltas, logprobs))
         if piece.finish_reason:
-            self._settle(index, choice)
+            self._settle(index, choice, deltas, logprobs)
+        elif deltas or logprobs:
+            self._tell(index, deltas, logprobs)
 
-    def _settle(self, index: int, choice: ChoiceReader) -> None:
+    def _settle(self, index: int, choice: ChoiceReader, deltas: list[Delta], logprobs: object) -> None:
         """Finish a choice that has ended, or have the model asked again."""
         again = choice.retry()
+        if again and index not in self._told:
+            self._held[index] = deltas, logprobs
+        elif deltas or logprobs:
+            self._tell(index, deltas, logprobs)
         if again:
             self._due.append((index, again))
         else:
             self._finish(index)
 
+    def _tell(self, index: int, deltas: list[Delta], logprobs: object) -> None:
+        self._told.add(index)
+        self._held.pop(index, None)
+        self._out.append(self._shape.deltas(index, deltas, logprobs))
+
     def _finish(self, index: int) -> None:
+        if index in self._held:
+            self._tell(index, *self._held[index])
         self._out.append(self._shape.finish(index, self._choices[index], self._extra.get(index, {})))
 
     def _end_round(self, turn: Turn, index: int | None, *, is_done: bool) -> None:
@@ -362,8 +378,7 @@ class _Stream:
             raise _ended("the upstream's stream has no answer in it: its log may say why")
         for each, choice in unfinished:
             deltas = choice.end(None)
-            self._out.append(self._shape.deltas(each, deltas, choice.logprobs(None)))
-            self._settle(each, choice)
+            self._settle(each, choice, deltas, choice.logprobs(None))
 
     async def _flush(self) -> None:
         if self._out:
@@ -378,8 +393,10 @@ class _Stream:
         self._record.reason = error.reason
         for index, choice in self._choices.items():
             deltas = choice.abort()
+            if index in self._held:
+                self._tell(index, *self._held[index])
             if deltas:
-                self._out.append(self._shape.deltas(index, deltas, None))
+                self._tell(index, deltas, None)
         self._out.append(self._shape.fail(error))
         await self._exchange.finish(b"".join(self._out))
 

@@ -166,12 +166,13 @@ class ChoiceReader:
     ([], 'stop')
     """
 
-    def __init__(self, request: Request, record: RequestRecord) -> None:
+    def __init__(self, request: Request, record: RequestRecord, *, follows: bool = False) -> None:
         """Begin an answer.
 
         Args:
             request: reads it.
             record: counts its calls.
+            follows: whether the client has something of an earlier answer.
         """
         self.request = request
         self.reply: Reply | None = None
@@ -187,7 +188,7 @@ class ChoiceReader:
         self.waiting_logprobs: list[Any] = []
         """Those whose text was not handed out yet."""
         self._record = record
-        self._stream = request.stream()
+        self._stream = request.stream(follows=follows)
         self._is_raw = False
         self._unsent: list[str] = []
         """The text that was not handed out yet, and maybe calls that were."""

@@ -23,11 +23,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run(program: Path, folder: Path, respond: Responder = model_without_tools) -> list[str]:
+def run(program: Path, folder: Path, respond: Responder = model_without_tools, **settings: object) -> list[str]:
     """The lines that a program prints, beside the packages that it imports."""
     (folder / "node_modules").symlink_to(CLIENTS / "node_modules")
     copied = shutil.copy(program, folder)
-    with serving(respond) as served:
+    with serving(respond, **settings) as served:
         addresses = {"OPENAI_BASE_URL": served.base_url, "ANTHROPIC_BASE_URL": served.address}
         environment = {**os.environ, **addresses, "NO_PROXY": "127.0.0.1"}
         command = [NODE, str(copied)]
@@ -58,7 +58,9 @@ def test_the_example_runs_its_tool(tmp_path: Path):
 
 
 def test_the_example_runs_no_tool_for_a_name_that_the_model_invented(tmp_path: Path):
-    assert run(ROOT / "examples" / "gateway" / "client.mjs", tmp_path, without_such_a_tool) == ["I cannot."]
+    assert run(ROOT / "examples" / "gateway" / "client.mjs", tmp_path, without_such_a_tool, unknown_tool="call") == [
+        "I cannot."
+    ]
 
 
 def test_continue_runs_its_tool(tmp_path: Path):
