@@ -12,7 +12,7 @@ from sglang.srt.entrypoints.openai.protocol import Tool
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult, StructureInfo, ToolCallItem
 
-from llama3_tools import ToolDefinitionError
+from llama3_tools import ReadOptions, ToolDefinitionError
 from llama3_tools.chat import ChatOptions, ChatStream, Reply, Request, kept_chat
 
 __all__ = ["Llama3Detector"]
@@ -34,7 +34,7 @@ class Llama3Detector(BaseFormatDetector):
     ('Let me see.', 'now', '{}')
     """
 
-    options: ClassVar[ChatOptions] = ChatOptions()
+    options: ClassVar[ChatOptions] = ChatOptions(read=ReadOptions(on_unknown_tool="call", coerce_arguments=True))
     """How calls are read. What a model is shown, and whether it is asked again, is not for a detector to say."""
 
     def __init__(self) -> None:

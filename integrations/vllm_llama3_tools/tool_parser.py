@@ -22,7 +22,7 @@ from vllm.tokenizers import TokenizerLike
 from vllm.tool_parsers import ToolParser, ToolParserManager
 from vllm.tool_parsers.abstract_tool_parser import Tool
 
-from llama3_tools import ToolDefinitionError
+from llama3_tools import ReadOptions, ToolDefinitionError
 from llama3_tools.chat import ChatOptions, ChatStream, Reply, Request, kept_chat
 
 __all__ = ["Llama3ToolParser"]
@@ -45,7 +45,7 @@ class Llama3ToolParser(ToolParser):
     ('Let me see.', 'now', '{}')
     """
 
-    options: ClassVar[ChatOptions] = ChatOptions()
+    options: ClassVar[ChatOptions] = ChatOptions(read=ReadOptions(on_unknown_tool="call", coerce_arguments=True))
     """How calls are read. What a model is shown, and whether it is asked again, is not for a parser to say."""
 
     engine_based_streaming = True  # so that `finish_streaming` is called
