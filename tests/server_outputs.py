@@ -58,7 +58,7 @@ def _cases() -> Iterator[tuple[str, list[str]]]:
 CASES = dict(_cases())
 """Lists of outputs, by name."""
 
-_CHAT = ToolChat(DECLARED, ChatOptions(max_retries=0))
+_CHAT = ToolChat(DECLARED, ChatOptions(max_retries=0), on_unknown_tool="call")
 
 
 def expected(text: str) -> Answer:
