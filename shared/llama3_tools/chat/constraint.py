@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, status_of
 from llama3_tools.strict import response_json_schema
 from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
@@ -142,7 +142,7 @@ class Hold:
 
     def lets_go(self, error: BaseException) -> bool:
         """Return whether an error may be the refusal, so that the server is asked again without it."""
-        status = getattr(error, "status_code", None)
+        status = status_of(error)
         may_be = isinstance(error, _CLIENT_REFUSALS) if status is None else status in _REFUSALS
         if not (self.is_on and self._is_tried and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
             return False

@@ -18,6 +18,7 @@ __all__ = [
     "add_advice",
     "endpoint_fault",
     "failed_generation",
+    "status_of",
     "what_to_do",
     "with_advice",
 ]
@@ -92,7 +93,7 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     if fault:
         return fault
     text = str(error).lower()
-    status = getattr(error, "status_code", None) or HTTPStatus.OK
+    status = status_of(error) or HTTPStatus.OK
     is_page = any(part in text for part in _PAGE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return EndpointFault.PROXY if is_page else _fault_of_request(text)
@@ -102,6 +103,16 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     if is_page or is_not_found or "JSONDecodeError" in names or any(part.lower() in text for part in not_completions):
         return EndpointFault.NOT_A_COMPLETION
     return _fault_of_request(text)
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status that an error has, itself or, as httpx's and requests' have it, in its response.
+
+    >>> status_of(ValueError()) is None
+    True
+    """
+    status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
 
 
 def what_to_do(fault: EndpointFault, error: BaseException, client: object, in_the_prompt: str = "") -> str | None:

@@ -76,11 +76,20 @@ class StatusError(Exception):
         self.status_code = status
 
 
+class ResponseError(Exception):
+    """As httpx and requests raise them."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("no")
+        self.response = StatusError(status)
+
+
 @pytest.mark.parametrize(
     ("error", "may"),
     [
         *((StatusError(status), True) for status in (400, 422, 500, 501)),
         *((StatusError(status), False) for status in (401, 403, 404, 408, 409, 429, 502, 503)),
+        *((ResponseError(status), status == 400) for status in (400, 503)),
         (TypeError("got an unexpected keyword argument 'response_format'"), True),
         (ConnectionRefusedError(), False),
         (TimeoutError(), False),
