@@ -235,6 +235,26 @@ def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterat
             wait_until(lambda: upstream.open == 0)
 
 
+def whole_answer(served: Served, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+    """The whole answer to a request."""
+    response = served.post(path, body)
+    assert response.status_code == 200, response.text
+    answer = response.json()
+    assert isinstance(answer, dict)
+    return answer
+
+
+def named_events(served: Served, path: str, body: Mapping[str, object]) -> list[dict[str, Any]]:
+    """The events that a request is answered with, each of which has the type of its data."""
+    response = served.post(path, {**body, "stream": True})
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/event-stream")
+    read = EventReader().feed(response.content)
+    bodies: list[dict[str, Any]] = [json.loads(event.data) for event in read]
+    assert [event.name.decode() for event in read] == [body["type"] for body in bodies]
+    return bodies
+
+
 def says(*pieces: str, finish_reason: str | None = "stop", **more: Any) -> Responder:  # noqa: ANN401 (as `stream` has them)
     """Return what answers as a model that writes these pieces, as a stream or at once, in either API's form."""
 

@@ -19,9 +19,11 @@ from integrations.gateway.harness import (
     event,
     events,
     in_turn,
+    named_events,
     says,
     serving,
     whole,
+    whole_answer,
 )
 from llama3_gateway.anthropic_messages import MessageShape
 from llama3_gateway.framing import EventReader
@@ -44,22 +46,11 @@ USAGE = {"input_tokens": 7, "output_tokens": 3}
 
 
 def ask(served: Served, **fields: object) -> dict[str, Any]:
-    response = served.post("/v1/messages", {**BODY, **fields})
-    assert response.status_code == 200, response.text
-    body = response.json()
-    assert isinstance(body, dict)
-    return body
+    return whole_answer(served, "/v1/messages", {**BODY, **fields})
 
 
 def streamed(served: Served, **fields: object) -> list[dict[str, Any]]:
-    """The events, each of which has the type of its data."""
-    response = served.post("/v1/messages", {**BODY, **fields, "stream": True})
-    assert response.status_code == 200, response.text
-    assert response.headers["content-type"].startswith("text/event-stream")
-    read = EventReader().feed(response.content)
-    bodies: list[dict[str, Any]] = [json.loads(event.data) for event in read]
-    assert [event.name.decode() for event in read] == [body["type"] for body in bodies]
-    return bodies
+    return named_events(served, "/v1/messages", {**BODY, **fields})
 
 
 def gathered(bodies: list[dict[str, Any]]) -> dict[str, Any]:

@@ -63,6 +63,22 @@ def test_the_example_runs_no_tool_for_a_name_that_the_model_invented(tmp_path: P
     ]
 
 
+def asked_agent(command: list[str], environment: dict[str, str], folder: Path) -> str:
+    """What a coding agent's command line prints, run in a folder."""
+    done = subprocess.run(
+        command,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 def test_continue_runs_its_tool(tmp_path: Path):
     """Its command line, which takes the same configuration as its extensions, reads a file."""
     (tmp_path / "notes.txt").write_text("The tide turns at six.", "utf-8")
@@ -84,18 +100,9 @@ def test_continue_runs_its_tool(tmp_path: Path):
         command = [NODE, str(CLIENTS / "node_modules" / "@continuedev" / "cli" / "dist" / "cn.js")]
         command += ["--print", "--auto", "--config", str(settings), "What do my notes say?"]
         environment = {**os.environ, "HOME": str(tmp_path), "CONTINUE_TELEMETRY_ENABLED": "0", "NO_PROXY": "127.0.0.1"}
-        done = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=environment,
-            cwd=tmp_path,
-            timeout=120,
-        )
+        said = asked_agent(command, environment, tmp_path)
         assert served.metric("tool_calls_total") == 1
-    assert done.stdout.strip() == "It says when the tide turns.", done.stderr
+    assert said == "It says when the tide turns."
 
 
 CLAUDE = CLIENTS / "node_modules" / ".bin" / "claude"
@@ -132,18 +139,9 @@ def test_claude_code_reads_and_edits_a_file_and_runs_a_command(tmp_path: Path):
         }
         tools = "Read,Edit,Bash"
         command = [str(CLAUDE), "-p", "Change six to seven in notes.txt.", "--tools", tools, "--allowedTools", tools]
-        done = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=environment,
-            cwd=tmp_path,
-            timeout=120,
-        )
+        said = asked_agent(command, environment, tmp_path)
         assert served.metric("tool_calls_total") == 3
-    assert done.stdout.strip() == "It turns at seven.", done.stderr
+    assert said == "It turns at seven."
     assert notes.read_text("utf-8") == "The tide turns at seven.\n"
 
 

@@ -18,11 +18,12 @@ from integrations.gateway.harness import (
     event,
     events,
     in_turn,
+    named_events,
     says,
     serving,
     whole,
+    whole_answer,
 )
-from llama3_gateway.framing import EventReader
 from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.responses_input import KeptItems
 
@@ -38,20 +39,12 @@ BODY = {"model": "llama3.1", "input": "How is the weather in Paris?", "tools": [
 
 
 def ask(served: Served, **fields: object) -> dict[str, Any]:
-    response = served.post("/v1/responses", {**BODY, **fields})
-    assert response.status_code == 200, response.text
-    body = response.json()
-    assert isinstance(body, dict)
-    return body
+    return whole_answer(served, "/v1/responses", {**BODY, **fields})
 
 
 def streamed(served: Served, **fields: object) -> list[dict[str, Any]]:
-    """The events, each of which has the type of its data, and the next number."""
-    response = served.post("/v1/responses", {**BODY, **fields, "stream": True})
-    assert response.status_code == 200, response.text
-    read = EventReader().feed(response.content)
-    bodies: list[dict[str, Any]] = [json.loads(event.data) for event in read]
-    assert [event.name.decode() for event in read] == [body["type"] for body in bodies]
+    """The events, each of which has the next number."""
+    bodies = named_events(served, "/v1/responses", {**BODY, **fields})
     assert [body["sequence_number"] for body in bodies] == list(range(len(bodies)))
     return bodies
 
