@@ -95,13 +95,9 @@ class Assistant(Workflow):
     @step
     async def run_tools(self, ctx: Context, event: Called) -> Asked:
         """Run the calls, and tell the model what they gave."""
-        known = {tool.metadata.name for tool in self._tools}
         messages = list(event.messages)
         for call in event.calls:
-            if call.tool_name in known:
-                result = str(await acall_tool_with_selection(call, self._tools))
-            else:
-                result = f"There is no tool {call.tool_name}."
+            result = str(await acall_tool_with_selection(call, self._tools))
             ctx.write_event_to_stream(Returned(call=call, result=result))
             messages.append(ChatMessage(role="tool", content=result, additional_kwargs={"tool_call_id": call.tool_id}))
         return Asked(messages=messages)

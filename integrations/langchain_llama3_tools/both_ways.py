@@ -1,4 +1,3 @@
-# what a step does gives anything
 """What is written once for both ways to ask: a generator of steps, each of which blocks, or is awaited.
 
 A step is what a call has given: in the blocking way its value, in the other one what there is to await. It is sent back
