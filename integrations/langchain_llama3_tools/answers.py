@@ -11,13 +11,14 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
     InvalidToolCall,
+    ToolCallChunk,
 )
 from langchain_core.messages import ToolCall as LangChainToolCall
 from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from langchain_llama3_tools.conversation import REASONING, Content, of_answer, other_kwargs, without_calls
+from langchain_llama3_tools.conversation import REASONING, Content, of_answer, other_kwargs
 from llama3_tools import ToolCall
 from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
 
@@ -26,37 +27,29 @@ __all__ = ["AnswerStream", "as_chunk", "read_answer", "sum_chunks", "to_call", "
 _FINISH_REASON = "finish_reason"
 
 
-def read_answer(
-    request: Request, message: BaseMessage, info: object = None, *, v1: bool = False
-) -> tuple[AIMessage, Reply]:
+def read_answer(request: Request, message: BaseMessage, info: object = None) -> tuple[AIMessage, Reply]:
     """Read a whole message into a new one: its calls, its text, its thoughts, and all else as it was.
 
     Args:
         request: what the message answers.
         message: what the model answered.
         info: what the server sent beside the message, which may have its finish reason.
-        v1: whether the content of the new one lists calls and thoughts, too (LangChain's `output_version="v1"`).
 
     Returns:
         The message, and what the chat layer says of it.
     """
     stream = request.stream(follows=False)
-    deltas = stream.feed(of_answer(message))
-    deltas += stream.end(finish_reason_in(message.response_metadata, info))
-    reply, v1 = stream.reply, v1 or _has_v1_blocks(message)
-    if stream.is_silent:
-        deltas.append({"content": reply.content})
+    stream.feed(of_answer(message))
+    stream.end(finish_reason_in(message.response_metadata, info))
+    reply = stream.reply
+    kwargs = other_kwargs(message)
     fields: dict[str, Any] = {
-        "content": _content(message, reply, deltas, v1=v1),
+        "content": _content(reply),
         "tool_calls": [to_call(call) for call in reply.tool_calls],
         "invalid_tool_calls": [_to_invalid(call) for call in reply.report.refused],
-        "additional_kwargs": other_kwargs(message),
-        "response_metadata": _with_report(message.response_metadata, reply),
+        "additional_kwargs": kwargs if reply.reasoning is None else {**kwargs, REASONING: reply.reasoning},
+        "response_metadata": _with_report(_metadata(message), reply),
     }
-    if v1:
-        fields["response_metadata"]["output_version"] = "v1"
-    elif reply.reasoning is not None:
-        fields["additional_kwargs"][REASONING] = reply.reasoning
     if isinstance(message, AIMessage) and not isinstance(message, AIMessageChunk):
         return message.model_copy(update=fields), reply
     usage = message.usage_metadata if isinstance(message, AIMessage) else None
@@ -80,9 +73,13 @@ def sum_chunks(chunks: Iterable[AIMessageChunk]) -> BaseMessage:
     return add_ai_message_chunks(first, *others)
 
 
-def _has_v1_blocks(message: BaseMessage) -> bool:
-    """Return whether the content lists calls and thoughts, too (LangChain's `output_version="v1"`)."""
-    return message.response_metadata.get("output_version") == "v1"
+def _metadata(message: BaseMessage) -> dict[str, Any]:
+    """Return what the server says of an answer, without what says in which form the content lists calls and thoughts.
+
+    The text becomes one, and calls and thoughts stand beside it; `content_blocks` puts them together again.
+    """
+    own = {"output_version"} if isinstance(message.content, str) else {"output_version", "model_provider"}
+    return {key: value for key, value in message.response_metadata.items() if key not in own}
 
 
 def _with_report(metadata: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
@@ -114,12 +111,11 @@ class AnswerStream:
     [('Sure.', []), ('', ['now']), (' One moment.', [])]
     """
 
-    def __init__(self, request: Request, *, v1: bool = False, after: AnswerStream | None = None) -> None:
+    def __init__(self, request: Request, *, after: AnswerStream | None = None) -> None:
         """Begin an answer.
 
         Args:
             request: what it answers.
-            v1: whether its content comes in blocks of `output_version="v1"`.
             after: the answer before it in the same message, if the model was asked again.
         """
         self.has_begun = False
@@ -129,13 +125,7 @@ class AnswerStream:
         self._is_silent = True
         self._written: list[str] = []
         self._stream = request.stream()
-        self._is_v1 = v1
-        """Whether the content comes in blocks of version 1, which list calls and thoughts, too."""
-        self._is_list = v1
-        """Whether it comes in blocks of any kind."""
-        self._kind = ""
-        """What the last block is."""
-        self._index, self._block, self._id = after.place if after else (0, 0, None)
+        self._index, self._id = after.place if after else (0, None)
         self._name: str | None = None
         self._infos: list[ChatGenerationChunk] = []
 
@@ -145,9 +135,9 @@ class AnswerStream:
         return self._stream.reply
 
     @property
-    def place(self) -> tuple[int, int, str | None]:
-        """Where the next answer in the same message goes on: the index of its call and of its block, and the id."""
-        return self._index, self._block, self._id
+    def place(self) -> tuple[int, str | None]:
+        """Where the next answer in the same message goes on: the index of its call, and the id."""
+        return self._index, self._id
 
     @property
     def written(self) -> str:
@@ -173,7 +163,7 @@ class AnswerStream:
         self.has_content = self.has_content or any(answer.values())
         deltas = self._stream.feed(answer)
         fields = _fields(given)
-        is_as_it_was = deltas == [{"content": given.content}] and not (self._is_list or fields)
+        is_as_it_was = deltas == [{"content": given.content}] and not fields
         if is_as_it_was and isinstance(given, AIMessageChunk) and not given.response_metadata:
             self._is_silent = False
             yield given
@@ -195,8 +185,6 @@ class AnswerStream:
         whole = infos[0] + infos[1:] if infos else ChatGenerationChunk(message=AIMessageChunk(content=""))
         reply, info = self.reply, whole.generation_info
         metadata = _with_report(whole.message.response_metadata, reply)
-        if self._is_v1 and metadata:
-            metadata["output_version"] = "v1"
         if metadata or info or self._is_silent:  # LangChain takes no stream without a chunk
             chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
             yield ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
@@ -207,11 +195,7 @@ class AnswerStream:
 
     def _keep(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
         self._id, self._name = self._id or given.id, self._name or given.name
-        if given.response_metadata:
-            self._is_v1 = self._is_v1 or _has_v1_blocks(given)
-        if given.content != "":
-            self._is_list = self._is_v1 or isinstance(given.content, list)
-        metadata = {key: value for key, value in given.response_metadata.items() if key != "output_version"}
+        metadata = _metadata(given) if given.response_metadata else {}
         if metadata or info:
             message = AIMessageChunk(content="", response_metadata=metadata)
             self._infos.append(ChatGenerationChunk(message=message, generation_info=info))
@@ -226,57 +210,29 @@ class AnswerStream:
             yield self._chunk({}, fields)
 
     def _to_fields(self, delta: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return what a delta is in a chunk: text, a block, a thought or a call."""
+        """Return what a delta is in a chunk: text or other parts, a thought or a call."""
         if REASONING in delta:
-            if not self._is_v1:
-                return {"additional_kwargs": {REASONING: delta[REASONING]}}
-            return {"content": [self._numbered("reasoning", delta[REASONING])]}
+            return {"additional_kwargs": {REASONING: delta[REASONING]}}
         if calls := delta.get("tool_calls"):
             [call] = calls  # as the chat layer hands them out
-            function = call["function"]
-            piece = tool_call_chunk(
-                name=function["name"], args=function["arguments"], id=call["id"], index=self._next_index()
-            )
-            block = {**piece, "type": "tool_call_chunk", "index": f"lc_llama3_call_{piece['index']}"}
-            self._kind = "call" if self._is_v1 else self._kind
-            return {"tool_call_chunks": [piece], "content": [block] if self._is_v1 else self._empty}
+            name, arguments = call["function"]["name"], call["function"]["arguments"]
+            return {"tool_call_chunks": [self._piece(name, arguments, call["id"])]}
         content = delta.get("content")
-        if isinstance(content, list):
-            self._is_list, self._kind = True, "block"
-            return {"content": content}
-        if content is None:
-            return None
-        return {"content": [self._numbered("text", content)] if self._is_list else content}
+        return None if content is None else {"content": content}
 
-    def _numbered(self, kind: str, text: str) -> dict[str, Any]:
-        """Return a block, with a number by which LangChain joins it with those that it continues, and no others."""
-        is_new, self._kind = kind != self._kind, kind
-        self._block += is_new
-        block = _block(kind, text) if is_new else {"type": kind, kind: text}
-        return {**block, "index": f"lc_llama3_{kind}_{self._block}"}
+    def _invalid(self, report: Report) -> list[ToolCallChunk]:
+        calls = map(_to_invalid, report.refused)
+        return [self._piece(call["name"], call["args"], call["id"]) for call in calls]
 
-    def _invalid(self, report: Report) -> list[Any]:
-        calls = [_to_invalid(call) for call in report.refused]
-        return [
-            tool_call_chunk(name=call["name"], args=call["args"], id=call["id"], index=self._next_index())
-            for call in calls
-        ]
-
-    def _next_index(self) -> int:
+    def _piece(self, name: str | None, args: str | None, call_id: str | None) -> ToolCallChunk:
         self._index += 1
-        return self._index - 1
-
-    @property
-    def _empty(self) -> Content:
-        return [] if self._is_list else ""
+        return tool_call_chunk(name=name, args=args, id=call_id, index=self._index - 1)
 
     def _chunk(self, own: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
         self._is_silent = False
         given = dict(fields or {})
         kwargs = {**given.pop("additional_kwargs", {}), **own.pop("additional_kwargs", {})}
-        if self._is_v1:
-            own = {"response_metadata": {"output_version": "v1"}, **own}
-        made = {"content": self._empty, "id": self._id, "name": self._name, "additional_kwargs": kwargs}
+        made = {"content": "", "id": self._id, "name": self._name, "additional_kwargs": kwargs}
         return AIMessageChunk(**{**given, **made, **own})
 
 
@@ -294,45 +250,14 @@ def _places(chunk: ChatGenerationChunk) -> tuple[object, object]:
     return chunk.generation_info, chunk.message.response_metadata
 
 
-def _content(message: BaseMessage, reply: Reply, deltas: Iterable[Mapping[str, Any]], *, v1: bool) -> Content:
-    """Return the content of a whole message that was read."""
-    parts = reply.content if isinstance(reply.content, list) else [reply.content or ""]
-    text = "".join(part if isinstance(part, str) else part.get("text") or "" for part in parts)
-    if isinstance(message.content, str) and not v1:
-        return text
-    has_thoughts = reply.reasoning is not None and not (v1 and REASONING not in message.additional_kwargs)
-    is_same = not reply.tool_calls and text == str(message.text) and not has_thoughts
-    if isinstance(message.content, list) and is_same:
-        return without_calls(message.content)
-    calls = {call.id: call for call in reply.tool_calls}
-    blocks: list[Any] = []
-    has_text = False
-    for delta in deltas:
-        content = delta.get("content")
-        if isinstance(content, list):
-            blocks += content
-        elif content is not None:
-            _add(blocks, "text", content if has_text or not calls else content.lstrip())
-            has_text = True
-        elif v1 and REASONING in delta:
-            _add(blocks, "reasoning", delta[REASONING])
-        elif v1:
-            blocks += [{**to_call(calls[call["id"]])} for call in delta.get("tool_calls", ())]
-    return blocks
+def _content(reply: Reply) -> Content:
+    """Return a content as the sum of a stream has it: a text, or texts and the parts between them."""
+    content = reply.content or ""
+    return content if isinstance(content, str) else [part["text"] if _is_text(part) else part for part in content]
 
 
-def _add(blocks: list[Any], kind: str, text: str) -> None:
-    if not text:
-        return
-    if blocks and isinstance(blocks[-1], dict) and blocks[-1].get("type") == kind:
-        blocks[-1] = {**blocks[-1], kind: blocks[-1][kind] + text}
-    else:
-        blocks.append(_block(kind, text))
-
-
-def _block(kind: str, text: str) -> dict[str, Any]:
-    """Return a new block, which stands apart from the one before it without the blank line of thoughts."""
-    return {"type": kind, kind: text.removeprefix("\n\n") if kind == "reasoning" else text}
+def _is_text(part: object) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)
 
 
 def to_call(call: ToolCall) -> LangChainToolCall:

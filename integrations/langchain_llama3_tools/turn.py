@@ -65,7 +65,6 @@ class Turn:
         beside = (getattr(model.llm, place, None) or {} for place in ("model_kwargs", "extra_body"))
         own = {*given, *given.get("extra_body", ()), *chain.from_iterable(beside)}
         self._hold = Hold(model.llm, "off" if _CONSTRAINTS & own else model.options.constrain)
-        self._v1 = model.output_version == "v1"
 
     def whole(self) -> Steps[ChatResult]:
         """Ask, and return the answer."""
@@ -83,7 +82,7 @@ class Turn:
         """Ask, and let the answer out in chunks. If the model is asked again, its next one follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            answer = AnswerStream(self._request, v1=self._v1, after=answer)
+            answer = AnswerStream(self._request, after=answer)
             try:
                 yield from self._told(partial(self._streamed, answer))
             except Exception as error:
@@ -165,7 +164,7 @@ class Turn:
         output = result.llm_output
         for generation in result.generations:
             info = generation.generation_info
-            message, reply = read_answer(self._request, generation.message, info, v1=self._v1)
+            message, reply = read_answer(self._request, generation.message, info)
             info = info and with_reason(info, reply)
             if generation is result.generations[0]:
                 self._next = self._request.retry(reply)

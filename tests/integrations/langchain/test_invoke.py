@@ -85,19 +85,15 @@ class TestText:
 @pytest.mark.parametrize(
     ("blocks", "expected"),
     [
-        pytest.param([text("Hi "), IMAGE, "you ", "all"], [text("Hi "), IMAGE, "you ", "all"], id="no call"),
-        pytest.param([], [], id="nothing"),
-        pytest.param([text(CALL)], [], id="a call alone"),
-        pytest.param([text(f"\nOne {CALL} two")], [text("One two")], id="text around"),
-        pytest.param([f"\nOne {CALL} two"], [text("One two")], id="a bare string"),
-        pytest.param([IMAGE, text(f"See. {CALL}"), IMAGE], [IMAGE, text("See."), IMAGE], id="between other blocks"),
-        pytest.param(
-            [text(" Su"), text("re. " + CALL[:9]), text(CALL[9:])], [text("Sure.")], id="a call across blocks"
-        ),
-        pytest.param([text("a", annotations=["x"])], [text("a", annotations=["x"])], id="other keys, without a call"),
+        pytest.param([text("Hi "), IMAGE, "you ", "all"], ["Hi", IMAGE, " you all"], id="no call"),
+        pytest.param([], "", id="nothing"),
+        pytest.param([text(CALL)], "", id="a call alone"),
+        pytest.param([text(f"\nOne {CALL} two")], "One two", id="text around"),
+        pytest.param([IMAGE, text(f"See. {CALL}"), IMAGE], [IMAGE, "See.", IMAGE], id="between other blocks"),
+        pytest.param([text(" Su"), text("re. " + CALL[:9]), CALL[9:]], "Sure.", id="a call across blocks"),
     ],
 )
-def test_the_text_blocks_of_list_content_are_read(blocks: list[Any], expected: list[Any]) -> None:
+def test_the_text_blocks_of_list_content_become_one_text(blocks: list[Any], expected: str | list[Any]) -> None:
     has_call = '"parameters"' in "".join(block if isinstance(block, str) else block.get("text", "") for block in blocks)
     message = parser().invoke(AIMessage(content=blocks))
     assert message == AIMessage(content=expected, tool_calls=[PARIS] if has_call else [])
@@ -108,20 +104,6 @@ def test_the_text_of_other_blocks_is_not_read() -> None:
     message = parser().invoke(AIMessage(content=blocks))
     assert (message.content, message.tool_calls) == (blocks[1:], [])
     assert message.additional_kwargs["reasoning_content"] == CALL
-
-
-def test_content_of_version_1_lists_the_calls_where_they_stood() -> None:
-    message = AIMessage(
-        content=[REASONING, text(f" One {CALL} two {CALL.replace('Paris', 'Rome')}")],
-        response_metadata={"output_version": "v1"},
-        id="1",
-    )
-    read = parser().invoke(message)
-    paris = {**PARIS, "id": "call_0"}
-    rome = {**PARIS, "args": {"city": "Rome"}, "id": "call_1"}
-    assert read.content == [REASONING, text("One"), paris, text(" two"), rome]
-    assert read.content_blocks == read.content
-    assert [call["id"] for call in read.tool_calls] == ["call_0", "call_1"]
 
 
 class TestPreserved:

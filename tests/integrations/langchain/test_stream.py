@@ -95,11 +95,10 @@ def test_what_each_chunk_carries_goes_out_once_and_what_the_server_tells_at_the_
     for pieces in chunkings(f"Let me check. {CALL} Done."):
         chunks = SHAPES[shape](pieces)
         out = streamed(Llama3JsonToolOutputParser(), chunks)
-        for field in ("usage_metadata", "additional_kwargs"):
-            arrived = [getattr(chunk, field) for chunk in chunks]
-            assert [getattr(chunk, field) for chunk in out if getattr(chunk, field)] == list(filter(None, arrived))
-        told = [{**chunk.response_metadata, "output_version": None} for chunk in out]
-        assert [metadata for metadata in told if len(metadata) > 1] == told[-2:-1] * (shape != "blocks of its own")
+        arrived = [chunk.usage_metadata for chunk in chunks]
+        assert [chunk.usage_metadata for chunk in out if chunk.usage_metadata] == list(filter(None, arrived))
+        told = [chunk.response_metadata for chunk in out]
+        assert [*filter(None, told)] == told[-2:-1] * (shape != "blocks of its own")
 
 
 def test_other_fields_of_chunks_are_kept() -> None:
@@ -198,22 +197,13 @@ def test_a_consumer_may_stop_at_any_chunk() -> None:
 class TestBlocks:
     """Content that is a list of blocks."""
 
-    def test_version_1_lists_the_calls_in_the_content_too(self) -> None:
-        for pieces in chunkings(f"Let me check. {CALL} Done."):
-            message = summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), as_block_chunks(pieces)))
-            assert fields(message)["content"] == [
-                {"type": "reasoning", "reasoning": "Weather? Yes."},
-                {"type": "text", "text": "Let me check."},
-                {"type": "tool_call", "name": "get_weather", "args": {"city": "Paris"}, "id": "call_0"},
-                {"type": "text", "text": " Done."},
-            ]
-            assert message.text == "Let me check. Done."
-
-    def test_other_lists_hold_no_calls(self) -> None:
+    def test_their_text_becomes_one_and_the_others_stay(self) -> None:
         for pieces in chunkings(f"Let me check. {CALL} Done."):
             message = summed(streamed(Llama3JsonToolOutputParser(), as_unversioned_block_chunks(pieces)))
-            assert [block["type"] for block in fields(message)["content"]] == ["image_url", "text"]
-            assert message.text == "Let me check. Done."
+            assert [part if isinstance(part, str) else part["type"] for part in message.content] == [
+                "image_url",
+                "Let me check. Done.",
+            ]
             assert [call["name"] for call in message.tool_calls] == ["get_weather"]
 
     def test_a_call_may_be_spread_over_text_blocks(self) -> None:
@@ -224,11 +214,6 @@ class TestBlocks:
             )
             assert message.text == "Sure. Done."
             assert len(message.tool_calls) == 1
-
-    def test_a_string_before_blocks_stays_a_string(self) -> None:
-        chunks = [AIMessageChunk(content="Well, "), AIMessageChunk(content=[{"type": "text", "text": f"yes. {CALL}"}])]
-        message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
-        assert fields(message)["content"] == ["Well,", {"type": "text", "text": " yes."}]
 
     def test_the_blocks_that_arrived_are_not_touched(self) -> None:
         chunks = as_block_chunks([f"Let me check. {CALL}"])
@@ -269,18 +254,6 @@ class TestNativeCalls:
             ("f", {"x": 1}),
             ("g", {}),
         ]
-
-    def test_in_version_1_blocks_too(self) -> None:
-        version = {"output_version": "v1"}
-        call = tool_call_chunk(name="f", args="{}", id="a", index=0)
-        chunks = [
-            AIMessageChunk(content=[{"type": "text", "text": "Sure. {", "index": 0}], response_metadata=version),
-            AIMessageChunk(content=[{**call, "index": 1}], tool_call_chunks=[call], response_metadata=version),
-            AIMessageChunk(content=[], chunk_position="last"),
-        ]
-        message = summed(streamed(Llama3JsonToolOutputParser(), chunks))
-        assert fields(message)["content"] == fields(summed(chunks))["content"]
-        assert message.tool_calls == summed(chunks).tool_calls
 
     def test_after_chunks_it_is_a_chunk(self) -> None:
         native = AIMessage(content="", tool_calls=[{"name": "f", "args": {"x": 1}, "id": "a"}])
