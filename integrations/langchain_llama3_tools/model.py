@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.callbacks import (
     AsyncCallbackManager,
     AsyncCallbackManagerForLLMRun,
-    BaseRunManager,
     CallbackManager,
     CallbackManagerForLLMRun,
 )
@@ -20,10 +19,12 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
 from pydantic.fields import FieldInfo
+from typing_extensions import Self
 
 from langchain_llama3_tools.accepting import ToolClass, tool_classes
 from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed, done, streamed
 from langchain_llama3_tools.conversation import flatten_tool_messages
+from langchain_llama3_tools.parser import changed_options
 from langchain_llama3_tools.runs import TurnRun
 from langchain_llama3_tools.structured import parsed_object, with_error
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
@@ -47,9 +48,6 @@ _TAKEN_OVER = (
     "verbose",
 )
 """What LangChain does around an answer. Callbacks and the rate limiter stay inside, where each request counts."""
-
-_RUN = "llama3_turn_run"
-"""The argument by which the run of a turn gets to its requests: LangChain hands none to `_stream`."""
 
 
 class Llama3ToolModel(BaseChatModel):
@@ -86,6 +84,8 @@ class Llama3ToolModel(BaseChatModel):
     """Not empty once an agent has bound it, or a copy of it: both share the list."""
     _classes: Mapping[str, ToolClass] = PrivateAttr(default_factory=dict)
     """The tools that are bound, if they are classes: they may take arguments that their schemas do not."""
+    _run: TurnRun | None = PrivateAttr(default=None)
+    """The run of the turn, if it streams: LangChain hands none to `_stream`."""
 
     if TYPE_CHECKING:
 
@@ -215,10 +215,9 @@ class Llama3ToolModel(BaseChatModel):
     @property
     def lc_attributes(self) -> dict[str, Any]:
         """The options by name, where they are not the usual ones."""
-        usual, usual_read = ChatOptions(), ChatOptions().read
-        changed = {name: value for name, value in vars(self.options).items() if value != getattr(usual, name)}
-        read = {name: value for name, value in vars(self.options.read).items() if value != getattr(usual_read, name)}
-        return {name: value for name, value in {**changed, **read}.items() if name not in {"read", "id_factory"}}
+        changed, usual = changed_options(self.options, ChatOptions()), ChatOptions().read
+        changed.pop("read", None)
+        return changed | changed_options(self.options.read, usual)
 
     def _resolve_model_profile(self) -> Any:
         """Return the profile of the model inside, which calls tools now, and is not held to a schema beside them."""
@@ -231,17 +230,13 @@ class Llama3ToolModel(BaseChatModel):
 
     @property
     def _identifying_params(self) -> dict[str, Any]:
-        read = {name: value for name, value in vars(self.options.read).items() if name != "id_factory"}
-        options = {**vars(self.options), "read": read}
-        return {**self.llm._identifying_params, "options": options, "llm": self.llm._llm_type}
+        return {**self.llm._identifying_params, **self.lc_attributes, "llm": self.llm._llm_type}
 
     def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
         # What a cache knows a model by: the one inside tells its address there, which its parameters do not.
-        kwargs.pop(_RUN, None)
         return f"{self.llm._get_llm_string()}---{super()._get_llm_string(stop, **kwargs)}"
 
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
-        kwargs.pop(_RUN, None)
         return self.llm._get_ls_params(stop=stop, **kwargs)
 
     def _combine_llm_outputs(self, llm_outputs: list[dict[str, Any] | None], /) -> dict[str, Any]:
@@ -252,32 +247,29 @@ class Llama3ToolModel(BaseChatModel):
     ) -> Iterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
         config, run = TurnRun.begin(config, CallbackManager)
-        return super().stream(input, config, **{**kwargs, _RUN: run})
+        return super(Llama3ToolModel, self._in(run)).stream(input, config, **kwargs)
 
     async def astream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
         config, run = TurnRun.begin(config, AsyncCallbackManager)
-        async with aclosing(super().astream(input, config, **{**kwargs, _RUN: run})) as chunks:
+        async with aclosing(super(Llama3ToolModel, self._in(run)).astream(input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    def _generate_with_cache(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        kwargs = _with_run(kwargs, run_manager)
-        return super()._generate_with_cache(messages, stop, run_manager, **kwargs)
+    def _generate_with_cache(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        model = super(Llama3ToolModel, self._in(TurnRun.of_manager(run_manager)))
+        return model._generate_with_cache(*args, run_manager=run_manager, **kwargs)
 
-    async def _agenerate_with_cache(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        kwargs = _with_run(kwargs, run_manager)
-        return await super()._agenerate_with_cache(messages, stop, run_manager, **kwargs)
+    async def _agenerate_with_cache(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        model = super(Llama3ToolModel, self._in(TurnRun.of_manager(run_manager)))
+        return await model._agenerate_with_cache(*args, run_manager=run_manager, **kwargs)
 
-    def _get_invocation_params(self, stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
-        kwargs.pop(_RUN, None)
-        return super()._get_invocation_params(stop, **kwargs)
+    def _in(self, run: TurnRun | None) -> Self:
+        model = self.model_copy()
+        model._run = run
+        return model
 
     def _should_stream(self, *, async_api: bool, run_manager: Any = None, **kwargs: Any) -> bool:
         # A model with `streaming=True` streams in `invoke`, too, and LangChain tells each token to the callbacks.
@@ -326,13 +318,7 @@ class Llama3ToolModel(BaseChatModel):
     def _turn(
         self, way: Way, messages: list[BaseMessage], stop: list[str] | None, manager: Any, kwargs: dict[str, Any]
     ) -> Turn:
-        given = _with_run(kwargs, manager)
-        parent = given.pop(_RUN, None)
-        return Turn(self, way, messages, {"stop": stop, **given}, parent)
-
-
-def _with_run(kwargs: dict[str, Any], manager: BaseRunManager | None) -> dict[str, Any]:
-    return {**kwargs, **({} if manager is None else {_RUN: TurnRun.of(manager, manager.run_id)})}
+        return Turn(self, way, messages, {"stop": stop, **kwargs}, TurnRun.of_manager(manager) or self._run)
 
 
 def _options(owner: object, llm: object, options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:

@@ -104,8 +104,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             if tools is not None:
                 own["tools"] = to_openai_tools(tools)
             known = [name for name in type(self).model_fields if name not in BaseTransformOutputParser.model_fields]
-            if isinstance(changes.get("limits"), Mapping):  # as `dumps` has written them
-                changes["limits"] = Limits(**changes["limits"])
+            if isinstance(changes.get("limits"), list):  # as `dumps` has written them
+                changes["limits"] = Limits(*changes["limits"])
             options = read_options(type(self).__name__, options, changes, known)
             super().__init__(options=options, **own)
             Extractor(self.tools, options=options)  # which checks that there are tools if an option goes by them
@@ -190,10 +190,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     @property
     def lc_attributes(self) -> dict[str, Any]:
         """The options of reading that differ from the defaults, to be written with the fields."""
-        defaults = ReadOptions()
-        given = {one.name: getattr(self.options, one.name) for one in fields(ReadOptions) if one.name != "id_factory"}
-        changed = {name: value for name, value in given.items() if value != getattr(defaults, name)}
-        return changed | ({"limits": changed["limits"]._asdict()} if "limits" in changed else {})
+        return changed_options(self.options, ReadOptions())
 
     @property
     def _type(self) -> str:
@@ -260,6 +257,12 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             _require_whole_calls(answer.reply, answer.written)
         yield from _messages(answer.last())
         yield answer.closing()
+
+
+def changed_options(options: ChatOptions | ReadOptions, usual: ChatOptions | ReadOptions) -> dict[str, Any]:
+    """Return the options that are not the usual ones, but the function that makes ids: no JSON has it."""
+    names = (one.name for one in fields(options) if one.name != "id_factory")
+    return {name: value for name in names if (value := getattr(options, name)) != getattr(usual, name)}
 
 
 def _require_whole_calls(reply: Reply, written: str) -> None:

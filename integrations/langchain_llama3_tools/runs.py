@@ -46,6 +46,11 @@ class TurnRun:
         return cls(run_id, *inherited)
 
     @classmethod
+    def of_manager(cls, manager: BaseRunManager | None) -> TurnRun | None:
+        """Return the run that a manager is of."""
+        return None if manager is None else cls.of(manager, manager.run_id)
+
+    @classmethod
     def begin(
         cls, config: RunnableConfig | None, kind: type[CallbackManager | AsyncCallbackManager]
     ) -> tuple[RunnableConfig, TurnRun]:
