@@ -6,12 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.callbacks import (
-    AsyncCallbackManager,
-    AsyncCallbackManagerForLLMRun,
-    CallbackManager,
-    CallbackManagerForLLMRun,
-)
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
@@ -39,6 +34,7 @@ __all__ = ["Llama3ToolModel"]
 
 _TAKEN_OVER = (
     "cache",
+    "callbacks",
     "custom_get_token_ids",
     "disable_streaming",
     "metadata",
@@ -47,7 +43,7 @@ _TAKEN_OVER = (
     "tags",
     "verbose",
 )
-"""What LangChain does around an answer. Callbacks and the rate limiter stay inside, where each request counts."""
+"""What LangChain does around an answer. The rate limiter stays inside, where each request counts."""
 
 
 class Llama3ToolModel(BaseChatModel):
@@ -69,7 +65,7 @@ class Llama3ToolModel(BaseChatModel):
     Ids, metadata, cache, profile, token counts and errors are those of the model inside; where it is known what to do
     about an error, a note says so. The usage of a message is that of all requests of its turn. To callbacks and
     tracers, the turn is the run of a chat model, and each request a step in it (`on_chain_start`) with the prompt that
-    was sent, so that nothing counts twice. Callbacks that are set on the model inside see its requests alone.
+    was sent, so that nothing counts twice.
     """
 
     llm: BaseChatModel
@@ -247,24 +243,28 @@ class Llama3ToolModel(BaseChatModel):
     ) -> Iterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
         config, run = TurnRun.begin(config, CallbackManager)
-        return super(Llama3ToolModel, self._in(run)).stream(input, config, **kwargs)
+        return BaseChatModel.stream(self._in(run), input, config, **kwargs)
 
     async def astream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
         config, run = TurnRun.begin(config, AsyncCallbackManager)
-        async with aclosing(super(Llama3ToolModel, self._in(run)).astream(input, config, **kwargs)) as chunks:
+        async with aclosing(BaseChatModel.astream(self._in(run), input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    def _generate_with_cache(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        model = super(Llama3ToolModel, self._in(TurnRun.of_manager(run_manager)))
-        return model._generate_with_cache(*args, run_manager=run_manager, **kwargs)
+    def _generate_with_cache(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        model = self._in(TurnRun.of_manager(run_manager))
+        return BaseChatModel._generate_with_cache(model, messages, stop, run_manager, **kwargs)
 
-    async def _agenerate_with_cache(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        model = super(Llama3ToolModel, self._in(TurnRun.of_manager(run_manager)))
-        return await model._agenerate_with_cache(*args, run_manager=run_manager, **kwargs)
+    async def _agenerate_with_cache(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        model = self._in(TurnRun.of_manager(run_manager))
+        return await BaseChatModel._agenerate_with_cache(model, messages, stop, run_manager, **kwargs)
 
     def _in(self, run: TurnRun | None) -> Self:
         model = self.model_copy()
@@ -276,48 +276,23 @@ class Llama3ToolModel(BaseChatModel):
         is_asked = super()._should_stream(async_api=async_api, run_manager=run_manager, **kwargs)
         return is_asked or self.llm._should_stream(async_api=async_api, **kwargs)
 
-    # Below, the base class tells the callbacks of the turn. `request_run` tells them of each request in it, by hand:
-    # `llm.invoke` would show them a call's JSON, token by token, beside the text.
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         return done(self._turn(SYNC, messages, stop, run_manager, kwargs).whole())
 
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
+    async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         return await adone(self._turn(ASYNC, messages, stop, run_manager, kwargs).whole())
 
     def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
         return streamed(self._turn(SYNC, messages, stop, run_manager, kwargs).stream())
 
     def _astream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         return astreamed(self._turn(ASYNC, messages, stop, run_manager, kwargs).stream())
 
-    def _turn(
-        self, way: Way, messages: list[BaseMessage], stop: list[str] | None, manager: Any, kwargs: dict[str, Any]
-    ) -> Turn:
+    def _turn(self, way: Way, messages: list[BaseMessage], stop: Any, manager: Any, kwargs: dict[str, Any]) -> Turn:
         return Turn(self, way, messages, {"stop": stop, **kwargs}, TurnRun.of_manager(manager) or self._run)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from inspect import signature
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -19,7 +19,7 @@ from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reaso
 from langchain_llama3_tools.both_ways import Out, Steps, Way
 from langchain_llama3_tools.conversation import to_dicts, to_messages
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
-from langchain_llama3_tools.runs import RequestRun, TurnRun
+from langchain_llama3_tools.runs import Answers, TurnRun, told
 from langchain_llama3_tools.tools import bound_chat
 from llama3_tools.chat import Hold, Request, failed_generation
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from langchain_llama3_tools.model import Llama3ToolModel
 
 __all__ = ["Turn"]
-
-_T = TypeVar("_T")
 
 
 class Turn:
@@ -71,7 +69,8 @@ class Turn:
         answer = ChatResult(generations=[])
         while self._asks():
             try:
-                result: ChatResult | None = yield from self._told(self._whole)
+                yield from self._told(self._whole)
+                result: ChatResult | None = self._result
             except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
                 result = self._recover(error)
             if result is not None:
@@ -96,35 +95,33 @@ class Turn:
                 yield from map(Out, _to_generations(_feed(answer, _whole_chunk(recovered))))
             yield from map(Out, self._end(answer))
 
-    def _told(self, ask: Callable[..., Steps[_T]]) -> Steps[_T]:
-        messages, kwargs = self._messages, self._kwargs
-        run = RequestRun(self._llm, self._parent, self._way, messages, kwargs)
+    def _told(self, ask: Callable[..., Steps[Answers]]) -> Steps[Answers]:
+        kwargs = {"messages": to_messages(self._request.messages), **self._kwargs}
         nobody = self._way.run.get_noop_manager()  # some models need one, and what they tell it has calls in it
-        return run.around(ask(run, messages, run_manager=nobody, **kwargs))
+        return told(ask(run_manager=nobody, **kwargs), self._parent, self._llm, self._way, kwargs)
 
-    def _whole(self, run: RequestRun, messages: list[BaseMessage], **kwargs: Any) -> Steps[ChatResult]:
-        result: ChatResult = yield getattr(self._llm, self._way.generate)(messages, **kwargs)
-        run.note(result)
-        return result
+    def _whole(self, **kwargs: Any) -> Steps[Answers]:
+        result: ChatResult = yield getattr(self._llm, self._way.generate)(**kwargs)
+        self._result = result
+        return [*result.generations]
 
-    def _streamed(
-        self, answer: AnswerStream, run: RequestRun, messages: list[BaseMessage], **kwargs: Any
-    ) -> Steps[None]:
+    def _streamed(self, answer: AnswerStream, **kwargs: Any) -> Steps[Answers]:
         """Ask the model inside; one that does not stream answers with one chunk."""
         llm, way = self._llm, self._way
         if not llm._should_stream(async_api=way.is_async, **{**kwargs, "stream": True}):
-            result = yield from self._whole(run, messages, **kwargs)
-            yield from chain.from_iterable(map(run.tell, _to_generations(_feed(answer, _whole_chunk(result)))))
-            return
-        chunks = getattr(llm, way.stream)(messages, **kwargs)
+            generations = yield from self._whole(**kwargs)
+            yield from map(Out, _to_generations(_feed(answer, _whole_chunk(self._result))))
+            return generations
+        chunks = getattr(llm, way.stream)(**kwargs)
+        came: Answers = []
         try:
             while (chunk := (yield way.next(chunks, None))) is not None:
-                run.note(chunk)
-                for read in _to_generations(_feed(answer, chunk), chunk):
-                    yield from run.tell(read)
+                came.append(chunk)
+                yield from map(Out, _to_generations(_feed(answer, chunk), chunk))
         finally:
             if hasattr(chunks, way.close):
                 yield getattr(chunks, way.close)()
+        return came
 
     def _asks(self) -> bool:
         """Go on to the next request, and return whether there is one: the first, or one that asks again."""
@@ -132,10 +129,6 @@ class Turn:
             return False
         self._request, self._next = self._next, None
         return True
-
-    @property
-    def _messages(self) -> list[BaseMessage]:
-        return to_messages(self._request.messages)
 
     @property
     def _kwargs(self) -> dict[str, Any]:

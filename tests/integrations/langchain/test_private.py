@@ -37,7 +37,6 @@ OF_MODELS = {
     "_should_stream": ["async_api", "run_manager", "kwargs"],
     "_generate_with_cache": ASKED,
     "_agenerate_with_cache": ASKED,
-    "_get_invocation_params": ["stop", "kwargs"],
     "_combine_llm_outputs": ["_llm_outputs"],
     "_convert_input": ["model_input"],
     "_resolve_model_profile": [],
