@@ -68,7 +68,7 @@ class Openings(Candidates):
             self.rejections.add(self.base + at, self.base + end, refusal, is_meant=True)
             self.fence_is_fresh = False
         self._as_text(end)
-        if is_named:
+        if is_named or (is_correct and self.quoted is None):
             self.begin_region(IN_TAG if stands_alone or is_xml else IN_TAG_OF_LINE)
         return True
 

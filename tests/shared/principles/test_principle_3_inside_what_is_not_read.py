@@ -51,6 +51,7 @@ RUNS_DATA = {
     "text in a tag that names its tool": f"<function=save>So: {DELETE}</function>",
     "a list in a tag that names its tool": f"<function=save>[{PYTHONIC}]</function>",
     "text in a tag within a sentence": f"Sure: <function=save>So: {DELETE}</function>",
+    "a list in a tag within a sentence that names no tool": f"Sure: {{<function=rm>[{DELETE}]</function>",
     "a tag in a string of a pythonic call": 'save(text="x\n<function=delete>{}</function>\n")',
     "an argument of a call of no tool": f"print(\n  {PYTHONIC}\n)",
     "a string of a call of no tool": f'print("""\n{PYTHONIC}\n""")',
@@ -104,7 +105,7 @@ _UNREAD = ["foo.call(x=%s)", "foo(x=%s, y=oops)", "save(text=oops, tags=%s)", "[
 _UNREAD += [
     "<function=rm>%s</function>",
     "<function=save>{'a': oops, 'b': %s}</function>",
-    "<function=save>x %s</function>",
+    "\n<function=save>x %s</function>",
 ]
 _EXTRACTORS = [Extractor(tools=TOOLS), Extractor(tools=TOOLS, repair=True), Extractor(tools=TOOLS, formats="all")]
 
