@@ -11,9 +11,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from llama3_tools import MissingExtraError
@@ -28,41 +25,29 @@ except ImportError as error:
         "langchain_llama3_tools needs langchain-core 1.4 or newer: pip install 'llama3-tools[langchain]'"
     ) from error
 
+from langchain_llama3_tools.conversation import flatten_tool_messages
+from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.parser import Llama3JsonToolOutputParser
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, render_llama3_tools
 
 if TYPE_CHECKING:
-    from langchain_llama3_tools.conversation import flatten_tool_messages
     from langchain_llama3_tools.middleware import Llama3ToolMiddleware
-    from langchain_llama3_tools.model import Llama3ToolModel
 
 __all__ = [
     "LangChainToolChoice",
     "LangChainToolLike",
     "Llama3JsonToolOutputParser",
+    "Llama3ToolMiddleware",
     "Llama3ToolModel",
     "flatten_tool_messages",
     "render_llama3_tools",
 ]
-with suppress(ImportError):  # `import *` takes all that is there
-    if TYPE_CHECKING or find_spec("langchain"):
-        __all__ += ["Llama3ToolMiddleware"]
-
-_MODULES = {
-    "Llama3ToolMiddleware": "middleware",
-    "Llama3ToolModel": "model",
-    "flatten_tool_messages": "conversation",
-}
-"""Where that is which the parser does without. The middleware needs langchain, the rest langchain-core alone."""
-
-
-def __dir__() -> list[str]:
-    """Return the names of the package, those that are imported when they are asked for among them."""
-    return [*globals(), *__all__]
 
 
 def __getattr__(name: str) -> object:
-    """Import what was asked for."""
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    """Import the middleware when it is asked for: it needs langchain, the rest langchain-core alone."""
+    if name == "Llama3ToolMiddleware":
+        from langchain_llama3_tools.middleware import Llama3ToolMiddleware  # noqa: PLC0415 - as it says
+
+        return Llama3ToolMiddleware
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,12 +7,9 @@ import warnings
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.language_models import BaseChatModel
-
 from langchain_llama3_tools.model import Llama3ToolModel
 from llama3_tools import MissingExtraError
 from llama3_tools.chat import ChatOption, ChatOptions, chat_options
-from llama3_tools.errors import a_type
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -27,12 +24,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["Llama3ToolMiddleware"]
-
-_ELSEWHERE = {
-    "tools": "pass the tools to create_agent(…, tools)",
-    "model": "pass the model to create_agent(model, …)",
-}
-"""What is no option, and where it belongs."""
 
 _Response: TypeAlias = "ModelResponse[Any]"  # in quotes: langchain 1.0 has it without a parameter
 
@@ -75,7 +66,7 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
             ValueError: an option has a value that it cannot have.
         """
         super().__init__()
-        self.options = chat_options("Llama3ToolMiddleware", options, changes, _ELSEWHERE)
+        self.options = chat_options(options, changes)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
@@ -105,11 +96,6 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
                     stacklevel=2,
                 )
             return request
-        if not isinstance(model, BaseChatModel):  # of `init_chat_model` with `configurable_fields`, say
-            raise TypeError(
-                f"the agent's model must be a chat model such as ChatOpenAI(…), not {a_type(model)}: give create_agent "
-                "the model without the chain around it, and init_chat_model(…) without configurable_fields"
-            )
         return request.override(model=Llama3ToolModel(model, options=self.options))
 
 

@@ -13,7 +13,6 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
-from pydantic.fields import FieldInfo
 from typing_extensions import Self
 
 from langchain_llama3_tools.accepting import ToolClass, tool_classes
@@ -96,7 +95,7 @@ class Llama3ToolModel(BaseChatModel):
             given = {name: changes.pop(name) for name in list(changes) if name in own}
             if isinstance(llm, BaseChatModel):
                 given = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | given
-            super().__init__(llm=llm, options=_options(self, llm, options, changes), **given)
+            super().__init__(llm=llm, options=chat_options(options, changes), **given)
             if hasattr(self, "_add_version"):  # of a newer langchain-core
                 self._add_version("llama3-tools", __version__)
 
@@ -294,13 +293,3 @@ class Llama3ToolModel(BaseChatModel):
 
     def _turn(self, way: Way, messages: list[BaseMessage], stop: Any, manager: Any, kwargs: dict[str, Any]) -> Turn:
         return Turn(self, way, messages, {"stop": stop, **kwargs}, TurnRun.of_manager(manager) or self._run)
-
-
-def _options(owner: object, llm: object, options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:
-    fields: Mapping[str, FieldInfo] = getattr(type(llm), "model_fields", {})
-    of_llm = {name for field, info in fields.items() for name in (field, info.alias) if name}
-    elsewhere = {
-        **dict.fromkeys(of_llm, "set it on the chat model inside"),
-        "tools": "pass the tools to bind_tools(…), or to the agent",
-    }
-    return chat_options(type(owner).__name__, options, changes, elsewhere)

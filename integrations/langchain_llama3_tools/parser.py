@@ -103,10 +103,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             own = {name: changes.pop(name) for name in list(changes) if name in type(self).model_fields}
             if tools is not None:
                 own["tools"] = to_openai_tools(tools)
-            known = [name for name in type(self).model_fields if name not in BaseTransformOutputParser.model_fields]
             if isinstance(changes.get("limits"), list):  # as `dumps` has written them
                 changes["limits"] = Limits(*changes["limits"])
-            options = read_options(type(self).__name__, options, changes, known)
+            options = read_options(options, changes)
             super().__init__(options=options, **own)
             Extractor(self.tools, options=options)  # which checks that there are tools if an option goes by them
             require_strict_reading(options, strict=self.strict, multiple=self.multiple)

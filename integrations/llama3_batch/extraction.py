@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["extract_batch"]
 
 _Batch = TypeVar("_Batch", pa.Table, pa.RecordBatch)
-_OWN = (
-    "text_column",
-    "tools",
-    "tools_column",
-    "id_column",
-    "finish_reason_column",
-    "result_column",
-    "options",
-)
 
 
 def extract_batch(  # noqa: PLR0913 (an option each)
@@ -91,7 +82,7 @@ def extract_batch(  # noqa: PLR0913 (an option each)
     columns.require_types(batch.schema)
     if result_column in batch.schema.names:
         raise ValueError(f"there is a column {result_column!r} already: choose another result_column")
-    chosen = read_options("extract_batch", options, changes, _OWN)
+    chosen = read_options(options, changes)
     reader = RowReader(tools, chosen, has_own_tools=tools_column is not None)
     field = pa.field(result_column, EXTRACTION)
     if isinstance(batch, pa.Table):

@@ -373,7 +373,7 @@ def _model_settings(values: Mapping[str, Any]) -> ModelSettings:
     elif changes.get("tools_in") == "request":
         del changes["tools_in"]
     changes["formats"] = changes.get("formats") or None
-    return ModelSettings(upstream, chat=chat_options("the gateway", None, changes))
+    return ModelSettings(upstream, chat=chat_options(None, changes))
 
 
 def _is_loopback(host: str) -> bool:

@@ -107,7 +107,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         of_llm = {name: value for name, value in kwargs.items() if name in LLM.model_fields}
         changes = {name: value for name, value in kwargs.items() if name not in of_llm}
         inherited = {name: getattr(llm, name) for name in LLM.model_fields if hasattr(llm, name)}
-        super().__init__(llm=llm, options=_options(options, changes, llm), **{**inherited, **of_llm})
+        super().__init__(llm=llm, options=_options(options, changes), **{**inherited, **of_llm})
         if given := {name: value for name, value in kwargs.items() if name in _OF_REQUESTS}:
             self.llm = self.llm.model_copy(update=given)
         if not getattr(llm, "is_chat_model", True) and "is_chat_model" not in llm.model_fields_set:
@@ -323,13 +323,12 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return self.model_copy(update={"options": replace(self.options, read=read)})
 
 
-def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any], llm: object) -> ChatOptions:
+def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any]) -> ChatOptions:
     """Return the options, which may be a dict of what was serialised.
 
     Args:
         options: those to start from.
         changes: single options.
-        llm: the LLM inside, which may have what is no option here.
 
     Raises:
         TypeError: there is no such option, or it has the wrong type.
@@ -337,12 +336,8 @@ def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[s
     """
     if isinstance(options, Mapping):
         limits = {"limits": Limits(*options["limits"])} if "limits" in options else {}
-        return _options(None, {**options, **limits, **changes}, llm)
-    elsewhere = {
-        **dict.fromkeys(getattr(type(llm), "model_fields", ()), "set it on the LLM inside"),
-        "tools": "pass the tools to the agent, or to chat_with_tools(tools, …)",
-    }
-    chosen = chat_options("Llama3ToolLLM", options, changes, elsewhere)
+        return _options(None, {**options, **limits, **changes})
+    chosen = chat_options(options, changes)
     if chosen.tool_role == "ipython":
         raise ValueError('LlamaIndex has no role "ipython": use tool_role="user" or "tool"')
     return chosen

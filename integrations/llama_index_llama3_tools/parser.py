@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Llama3JsonToolOutputParser"]
 
-_OWN = ("tools", "on_invalid", "repeated_calls", "strict", "multiple", "options")
-
 
 class Llama3JsonToolOutputParser(BaseOutputParser):
     """Takes outputs of a local Llama 3 apart: text, and tool calls in the shapes that LlamaIndex runs.
@@ -86,7 +84,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     ) -> None:
         require_words({"on_invalid": on_invalid}, on_invalid=OnInvalid)
         require_bool(strict=strict, multiple=multiple)
-        read = read_options(type(self).__name__, options, changes, _OWN)
+        read = read_options(options, changes)
         if tools is None and read.coerce_arguments:
             raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
         require_strict_reading(read, strict=strict, multiple=multiple)

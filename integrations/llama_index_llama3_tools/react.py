@@ -68,7 +68,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         options: ReadOptions | None = None,
         **changes: Unpack[ReadOption],
     ) -> None:
-        read = read_options(type(self).__name__, options or _READ, changes, ("tools", "options"))
+        read = read_options(options or _READ, changes)
         plain = replace(read, formats=("none",), split_reasoning=True, coerce_arguments=False, repair=False)
         self._thoughts = Extractor(options=plain)
         # The text that it reads has no thoughts left.

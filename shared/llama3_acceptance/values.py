@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from llama3_acceptance.checked import checked_mapping, checked_names, checked_tuple
-from llama3_tools.errors import a_type, refuses_unknown_options, require_bool, require_type, require_words
+from llama3_tools.errors import a_type, require_bool, require_type, require_words
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.options import ReadOptions
@@ -250,7 +250,6 @@ class Case:
         return next((call.tool for calls in self.alternatives for call in calls), None)
 
 
-@refuses_unknown_options
 @dataclass(frozen=True, slots=True)
 class Policies:
     """What a suite lets pass. Each is on by default but the last, and each can be turned off."""
@@ -281,7 +280,6 @@ class Policies:
         object.__setattr__(self, "direct_answers", checked_names(self.direct_answers, "direct_answers"))
 
 
-@refuses_unknown_options
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How calls are looked for in text: with the options of the `Extractor`, or the adapter, that an agent reads with.
@@ -308,7 +306,6 @@ class Reading:
         object.__setattr__(self, "formats", require_formats(self.formats))
 
 
-@refuses_unknown_options
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """How a suite's commands are put to the model."""

@@ -18,10 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from functools import wraps
-from inspect import signature
-from types import MappingProxyType
-from typing import TypeVar, get_args
+from typing import get_args
 
 from llama3_tools.text.escaping import escape_invisible
 
@@ -34,17 +31,11 @@ __all__ = [
     "ToolDefinitionError",
     "a_type",
     "did_you_mean",
-    "refuses_unknown_options",
     "require_bool",
-    "require_options",
     "require_str",
     "require_type",
     "require_words",
 ]
-
-_T = TypeVar("_T")
-_GONE = {"lenient": "other keys for the name and the arguments are read for declared tools by default; leave it out"}
-"""Options of earlier versions, and what is done without each."""
 
 
 class Llama3ToolsError(Exception):
@@ -209,52 +200,6 @@ def require_bool(**options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name} must be True or False, not {value!r}")
-
-
-def require_options(
-    owner: str, given: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str] = MappingProxyType({})
-) -> None:
-    """Raise a `TypeError` for the first option that there is not; it says where it belongs, or names those there are.
-
-    >>> require_options("Extractor", ["reapir"], ["formats", "repair"])
-    Traceback (most recent call last):
-    TypeError: Extractor has no option 'reapir', only formats, repair; did you mean 'repair'?
-
-    Args:
-        owner: what takes the options.
-        given: their names.
-        known: the names that there are.
-        elsewhere: names that belong elsewhere, and what to do about each.
-    """
-    names, elsewhere = list(known), {**_GONE, **elsewhere}
-    for name in given:
-        if name in names:
-            continue
-        if name in elsewhere:
-            raise TypeError(f"{owner} has no option {name!r}: {elsewhere[name]}")
-        raise TypeError(f"{owner} has no option {name!r}, only {', '.join(names)}{did_you_mean(name, names)}")
-
-
-def refuses_unknown_options(owner: type[_T]) -> type[_T]:
-    """Let a dataclass or a `NamedTuple` refuse options that it does not have, as `require_options` does.
-
-    >>> from dataclasses import make_dataclass
-    >>> Server = refuses_unknown_options(make_dataclass("Server", ["host", "port"]))
-    >>> Server("127.0.0.1", prot=80)
-    Traceback (most recent call last):
-    TypeError: Server has no option 'prot', only host, port; did you mean 'port'?
-    """
-    name = "__init__" if "__init__" in vars(owner) else "__new__"
-    make = vars(owner)[name]
-    known = list(signature(make).parameters)[1:]
-
-    @wraps(make)
-    def make_of_known(self: object, *values: object, **options: object) -> object:
-        require_options(owner.__name__, options, known)
-        return make(self, *values, **options)
-
-    setattr(owner, name, make_of_known)
-    return owner
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

@@ -58,7 +58,7 @@ class Extractor:
             ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to
                 go by.
         """
-        chosen = read_options("Extractor", options, changes, ("tools", "options"))
+        chosen = read_options(options, changes)
         if tools is None and chosen.coerce_arguments:
             raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
         if tools is None and chosen.repair:
@@ -167,5 +167,5 @@ def extract(
     """
     if tools is None and options is None and not changes:
         return _default().extract(text, complete=complete)
-    chosen = read_options("extract", options, changes, ("tools", "complete", "options"))
+    chosen = read_options(options, changes)
     return Extractor(tools, options=chosen).extract(text, complete=complete)

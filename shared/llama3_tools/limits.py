@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from llama3_tools.errors import refuses_unknown_options
 from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.values import RejectionReason
 
@@ -27,7 +26,6 @@ Each pattern of a name, and how much text is kept to find one, comes from it.
 _LEAST_CANDIDATE = 256
 
 
-@refuses_unknown_options
 class Limits(NamedTuple):
     """Bounds of one model turn. What goes beyond one is text, and a rejection says so.
 

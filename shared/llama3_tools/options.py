@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from llama3_tools.errors import refuses_unknown_options, require_bool, require_options, require_type, require_words
+from llama3_tools.errors import require_bool, require_type, require_words
 from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
@@ -64,7 +64,6 @@ class ReadOption(TypedDict, total=False):
     id_factory: Callable[[], str]
 
 
-@refuses_unknown_options
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReadOptions:
     """How outputs are read. An options value never changes, and may be shared.
@@ -136,22 +135,17 @@ def shown_changes(options: Any, defaults: Any) -> str:  # noqa: ANN401 (dataclas
 
 
 _DEFAULTS = ReadOptions()
-_NAMES = tuple(one.name for one in fields(ReadOptions))
 
 
-def read_options(
-    owner: str, options: ReadOptions | None, changes: Mapping[str, Any], others: Iterable[str] = ("options",)
-) -> ReadOptions:
+def read_options(options: ReadOptions | None, changes: Mapping[str, Any]) -> ReadOptions:
     """Return options with single ones changed.
 
-    >>> read_options("Extractor", None, {"repair": True})
+    >>> read_options(None, {"repair": True})
     ReadOptions(repair=True)
 
     Args:
-        owner: what takes the options, for errors.
         options: those to start from. `None`: `ReadOptions()`.
         changes: single options, which go before those in `options`.
-        others: what the owner takes beside them, for errors.
 
     Raises:
         TypeError: `options` is no `ReadOptions`, there is no such option, or it has the wrong type.
@@ -159,7 +153,5 @@ def read_options(
     """
     if options is not None:
         require_type("options", options, ReadOptions)
-    if not changes:
-        return options or _DEFAULTS
-    require_options(owner, changes, (*others, *_NAMES))
-    return replace(options or _DEFAULTS, **changes)
+    chosen = options or _DEFAULTS
+    return replace(chosen, **changes) if changes else chosen

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from llama3_tools.chat.constraint import Constrain
-from llama3_tools.errors import a_type, refuses_unknown_options, require_options, require_type, require_words
+from llama3_tools.errors import require_type, require_words
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
@@ -46,7 +45,6 @@ def _read_options() -> ReadOptions:
     return ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
 
 
-@refuses_unknown_options
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ChatOptions:
     """How a conversation with tools is held. An options value never changes, and may be shared.
@@ -104,40 +102,27 @@ class ChatOptions:
 
 _DEFAULTS = ChatOptions()
 _OF_CHAT = tuple(one.name for one in fields(ChatOptions))
-_OF_READING = tuple(one.name for one in fields(ReadOptions))
-_ELSEWHERE = {"on_invalid": "an output parser takes it. Here, max_retries says how often the model is asked again"}
 
 
-def chat_options(
-    owner: str,
-    options: ChatOptions | None,
-    changes: Mapping[str, Any],
-    elsewhere: Mapping[str, str] = MappingProxyType({}),
-) -> ChatOptions:
+def chat_options(options: ChatOptions | None, changes: Mapping[str, Any]) -> ChatOptions:
     """Return options with single ones changed, those of reading by their own names, too.
 
-    >>> chat_options("ToolChat", None, {"tool_role": "tool", "repair": True}).read.repair
+    >>> chat_options(None, {"tool_role": "tool", "repair": True}).read.repair
     True
 
     Args:
-        owner: what takes the options, for errors.
         options: those to start from. `None`: `ChatOptions()`.
         changes: single options, which go before those in `options`.
-        elsewhere: names that belong elsewhere, and what to do about each, for errors; `tools` among them is also for
-            a list in place of `options`.
 
     Raises:
         TypeError: `options` is no `ChatOptions`, there is no such option, or it has the wrong type.
         ValueError: an option has a value that it cannot have.
     """
-    given: object = options
-    if given is not None and not isinstance(given, ChatOptions):
-        hint = f": {elsewhere['tools']}" if isinstance(given, list) and "tools" in elsewhere else ""
-        raise TypeError(f"options must be a ChatOptions, not {a_type(given)}{hint}")
+    if options is not None:
+        require_type("options", options, ChatOptions)
     chosen = options or _DEFAULTS
     if not changes:
         return chosen
-    require_options(owner, changes, ("options", *_OF_CHAT, *_OF_READING), {**_ELSEWHERE, **elsewhere})
     chosen = replace(chosen, **{name: value for name, value in changes.items() if name in _OF_CHAT})
-    of_reading = {name: value for name, value in changes.items() if name in _OF_READING}
-    return replace(chosen, read=read_options(owner, chosen.read, of_reading))
+    of_reading = {name: value for name, value in changes.items() if name not in _OF_CHAT}
+    return replace(chosen, read=read_options(chosen.read, of_reading))

@@ -74,7 +74,7 @@ class ToolChat:
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: an option has a value that it cannot have, or `repair` has no `tools` to go by.
         """
-        chosen = chat_options("ToolChat", options, changes)
+        chosen = chat_options(options, changes)
         declared = None if tools is None else declare_tools(tools)
         self._set_up(declared, chosen, ToolNames(declared or {}))
 

