@@ -185,10 +185,7 @@ def _listed_calls(message: BaseMessage) -> list[dict[str, Any]]:
     if not isinstance(message, AIMessage):
         return []
     malformed = [call for call in message.invalid_tool_calls if not is_collected(call["args"])]
-    return [
-        *(_call(call["name"], call["args"], call["id"]) for call in message.tool_calls),
-        *(_call(call["name"], call["args"], call["id"]) for call in malformed),
-    ]
+    return [_call(call["name"], call["args"], call["id"]) for call in (*message.tool_calls, *malformed)]
 
 
 def _call(name: str | None, arguments: object, call_id: str | None, index: object = None) -> dict[str, Any]:

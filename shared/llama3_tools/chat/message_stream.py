@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from llama3_tools.reader.stream import ExtractionStream
-from llama3_tools.values import CallProgress, Event, Extraction, TextDelta
+from llama3_tools.values import CallProgress, Event, Extraction, Rejection, TextDelta
 
 __all__ = ["MessageStream"]
 
@@ -63,6 +63,11 @@ class MessageStream:
         if known == (shown := "".join(self._shown)):
             return extraction
         return replace(extraction, content=shown + text[_shared(text, known) :])
+
+    @property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """What was rejected so far, as an `ExtractionStream` has it."""
+        return self._stream.rejections
 
     def feed(self, text: str) -> list[Event]:
         """Take the next text, and return what became certain."""

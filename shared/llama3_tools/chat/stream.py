@@ -72,12 +72,12 @@ class AnswerReaders:
         """Says what the model is told of calls that do not run."""
         return self.server_calls.complaints
 
-    def reported_attempts(self, extraction: Extraction) -> list[Rejection]:
+    def reported_attempts(self, rejections: Iterable[Rejection]) -> list[Rejection]:
         """Return the attempts that are reported, and of which the model is told."""
         names = self.reported_names
         return [
             one
-            for one in extraction.rejections
+            for one in rejections
             if (one.is_attempt and (names is None or one.name is None or one.name in names))
             or self.says_not_chosen(one.name, one.reason)
         ]
@@ -117,9 +117,10 @@ class ChatStream:
     """Reads one answer. It is fed deltas in OpenAI's form, and returns deltas in which text and calls are apart.
 
     Text and reasoning come as soon as they are certain, each call of the text whole, when its last character has
-    arrived. The server's own calls come at the end, as they stand after those in the text. Keys that are none of
-    `content`, `tool_calls`, `function_call` and the reasoning's come through as they are. With
-    `ReadOptions(progress=True)`, `tool_call_progress` says how far a call has come.
+    arrived. The server's own calls come at the end, as they stand after those in the text. If an answer begins with a
+    call that is refused, and the model may be asked again, the text waits for the end: if `Request.retry` asks again,
+    leave it out. Keys that are none of `content`, `tool_calls`, `function_call` and the reasoning's come through as
+    they are. With `ReadOptions(progress=True)`, `tool_call_progress` says how far a call has come.
 
     >>> from llama3_tools.chat import ToolChat
     >>> stream = ToolChat([{"name": "now"}]).request([{"role": "user", "content": "The time?"}]).stream()
@@ -134,7 +135,15 @@ class ChatStream:
     'tool_calls'
     """
 
-    def __init__(self, readers: AnswerReaders, order: CallOrder, earlier: Earlier, due: DueCall | None = None) -> None:
+    def __init__(
+        self,
+        readers: AnswerReaders,
+        order: CallOrder,
+        earlier: Earlier,
+        due: DueCall | None = None,
+        *,
+        may_retry: bool = False,
+    ) -> None:
         """Begin an answer.
 
         Args:
@@ -142,8 +151,13 @@ class ChatStream:
             order: decides which calls run.
             earlier: what earlier answers of the turn had. What goes out stands a blank line apart from it.
             due: the one tool that has to be called, if there is one.
+            may_retry: whether the model may be asked again.
         """
         self._due = due
+        self._waits = may_retry
+        """Whether nothing has gone out that the answer to a retry would follow."""
+        self._waiting: list[str] = []
+        self._is_refused = False
         self._earlier = earlier
         self._separator = _BLANK_LINE if earlier.has_text else ""
         self._readers = readers
@@ -205,7 +219,7 @@ class ChatStream:
                 deltas += self._feed_text(part)
             else:
                 self._content.add_part(part)
-                deltas.append({"content": [part]})
+                deltas += [*self._release(), {"content": [part]}]
         for piece in parts.calls:
             self._server.add(piece)
         return deltas
@@ -232,7 +246,9 @@ class ChatStream:
             due = self._called_alone(self._due, extraction.content or "", refused)
             if due is not None:
                 extraction, self._content = replace(extraction, content=None), _Content()
-            deltas += self._release() if due is None else self._hand_out(self._order.take(due))
+                self._due.release()
+                deltas += self._hand_out(self._order.take(due))
+        deltas += self._release()
         ids = {call.id for call in text.extraction.tool_calls}
         for call in self._server.gathered:
             name = self._readers.names.own(call.name)
@@ -248,6 +264,8 @@ class ChatStream:
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
         self._finish(extraction, refused, reason)
+        if self.is_silent and not self._earlier.has_text:
+            deltas.append({"content": self.reply.content})
         return deltas
 
     def abort(self) -> list[Delta]:
@@ -295,6 +313,7 @@ class ChatStream:
                     self._order.is_interrupted = True
                 self._content.add(text)
                 text = text if self._due is None else self._due.hold(text)
+                text = self._unless_refused(text) if self._waits and text else text
                 if text:
                     deltas.append({"content": self._separate(text) if self._separator else text})
             elif isinstance(event, ReasoningDelta):
@@ -308,13 +327,30 @@ class ChatStream:
                 if self._written.take_call(call.span):
                     self._order.is_interrupted = True
                 name = self._readers.names.own(call.name)
-                deltas += self._release()
-                deltas += self._hand_out(self._order.take(call if name == call.name else replace(call, name=name)))
+                taken = self._order.take(call if name == call.name else replace(call, name=name))
+                deltas += [*self._release(), *self._hand_out(taken)] if taken else []
         return deltas
 
+    def _unless_refused(self, text: str) -> str:
+        """Return what of the text may go out: it waits if it may be all that the model is asked to write again."""
+        self._waiting.append(text)
+        if text.isspace():
+            return ""
+        if not self._is_refused:
+            attempts = self._readers.reported_attempts(self._text.rejections)
+            self._is_refused = bool(attempts or self._order.waiting)
+        return "" if self._is_refused else self._waited()
+
+    def _waited(self) -> str:
+        """Return the text that waits. From now on, none does."""
+        self._waits = False
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        return text
+
     def _release(self) -> list[Delta]:
-        """Return the deltas of what was held, as it might have been the arguments of the call that is due."""
-        held = "" if self._due is None else self._due.release()
+        """Return the deltas of what is held: as the arguments of the call that is due, or for the end."""
+        held = self._waited() + ("" if self._due is None else self._due.release())
         return [{"content": self._separate(held)}] if held else []
 
     def _called_alone(self, due: DueCall, content: str, refused: list[RefusedCall]) -> ToolCall | None:
@@ -354,7 +390,7 @@ class ChatStream:
         return [{"content": self._separate(self._content.append(call))}]
 
     def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
-        return [self._refuse(attempt) for attempt in self._readers.reported_attempts(extraction)]
+        return [self._refuse(attempt) for attempt in self._readers.reported_attempts(extraction.rejections)]
 
     def _refuse(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")

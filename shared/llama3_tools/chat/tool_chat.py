@@ -192,7 +192,7 @@ class ToolChat:
         due = (
             DueCall(self._tools[name], partial(self._misfits, accepts=accepts)) if (name := self._due(choice)) else None
         )
-        return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due)
+        return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due, may_retry=may_retry)
 
     def _due(self, choice: Choice) -> str | None:
         """Return the one tool that has to be called; `None` if there are several, or none has to be."""
@@ -282,7 +282,7 @@ class ToolChat:
         """
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
-        attempts = readers.reported_attempts(extractor.extract(text))
+        attempts = readers.reported_attempts(extractor.extract(text).rejections)
         return render_complaints(
             (one.name, self._complaints.of_unread(one.name, one.reason, one.detail))
             for one in attempts

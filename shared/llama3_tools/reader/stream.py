@@ -6,7 +6,7 @@ from llama3_tools.errors import StreamStateError, require_bool, require_str
 from llama3_tools.reader.content import Trace
 from llama3_tools.reader.machine import Machine
 from llama3_tools.reader.progress import Progress
-from llama3_tools.values import Event, Extraction
+from llama3_tools.values import Event, Extraction, Rejection
 
 __all__ = ["ExtractionStream"]
 
@@ -116,6 +116,11 @@ class ExtractionStream:
         if self._extraction is None:
             raise StreamStateError("extraction before flush(): call flush() once the model has written all")
         return self._extraction
+
+    @property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """What was rejected so far, in the order of the text; the end may add to it."""
+        return self._machine.rejections.in_order()
 
     def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
         """Take a whole output, on a stream that was given nothing yet, and end the turn.
