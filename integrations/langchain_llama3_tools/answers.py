@@ -122,9 +122,11 @@ class AnswerStream:
         """Whether anything has arrived."""
         self.has_content = False
         """Whether text, thoughts or calls have."""
+        self.has_said = after is not None and after.has_said
+        """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
         self._is_silent = True
         self._written: list[str] = []
-        self._stream = request.stream()
+        self._stream = request.stream(follows=self.has_said)
         self._index, self._id = after.place if after else (0, None)
         self._name: str | None = None
         self._infos: list[ChatGenerationChunk] = []
@@ -165,7 +167,7 @@ class AnswerStream:
         fields = _fields(given)
         is_as_it_was = deltas == [{"content": given.content}] and not fields
         if is_as_it_was and isinstance(given, AIMessageChunk) and not given.response_metadata:
-            self._is_silent = False
+            self._is_silent, self.has_said = False, self.has_said or bool(given.content)
             yield given
         else:
             yield from self._chunks(deltas, fields)
@@ -204,6 +206,7 @@ class AnswerStream:
         """Yield a chunk for each delta. The fields go out on the first one, once."""
         for delta in deltas:
             if (own := self._to_fields(delta)) is not None:
+                self.has_said = self.has_said or any(own.values())
                 yield self._chunk(own, fields)
                 fields = {}
         if fields:

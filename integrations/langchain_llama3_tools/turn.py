@@ -179,8 +179,12 @@ class Turn:
             self._recover(ValueError(NO_RESPONSE))
             return
         self._hold.note_answer()
-        yield from _to_generations(answer.end())
+        has_said, ending = answer.has_said, [*_to_generations(answer.end())]
         self._next = self._request.retry(answer.reply)
+        if self._next is not None and not has_said:
+            answer.has_said = False  # all of it is asked for again, before a word went out
+            return
+        yield from ending
         if self._next is None:
             yield from answer.last()
 

@@ -219,13 +219,20 @@ class TestRetries:
         assert body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] == '{"city": "Paris"}'
 
     def test_in_a_stream_the_new_answer_follows_the_first(self):
-        with serving(in_turn(says(self.BAD), says("Sorry. ", CALL))) as served:
+        with serving(in_turn(says("Sure. ", self.BAD[6:]), says("Sorry. ", CALL))) as served:
             chunks = read_events(served.chat(stream=True, stream_options={"include_usage": True}))
         (choice,) = gathered(chunks).values()
         assert choice.content == f"{self.BAD}\n\nSorry."
         assert [call["name"] for call in choice.calls] == ["get_weather"]
         assert choice.finish_reason == "tool_calls"
         assert chunks[-1]["usage"]["total_tokens"] == 20
+
+    def test_what_is_asked_for_again_before_a_word_of_it_went_out_never_does(self):
+        undeclared = CALL.replace("get_weather", "get_wether")
+        for bad in (self.BAD[6:], f"{self.BAD[6:]} So.", undeclared, f"{undeclared} {undeclared}"):
+            with serving(in_turn(says(bad, " Well."), says("Sorry. ", CALL))) as served:
+                (choice,) = gathered(read_events(served.chat(stream=True))).values()
+            assert (choice.content, len(choice.calls)) == ("Sorry.", 1)
 
     def test_of_several_choices_only_that_one_is_asked_for(self):
         parts = [

@@ -210,12 +210,15 @@ class TestTokens:
         chunks = [event["data"]["chunk"] for event in of_models if event["event"] == "on_chat_model_stream"]
         assert "".join(chunk.text for chunk in chunks) == of_models[-1]["data"]["output"].text == "Let me check."
 
-    def test_an_agent_s_stream_of_messages_has_each_text_once(self) -> None:
-        with serving(*RETRIED, "Sunny.") as server:
+    @pytest.mark.parametrize(("before", "said"), [("", ""), ("Hm. ", f"Hm. {CUT_OFF}\n\n")])
+    def test_an_agent_s_stream_has_each_text_once_and_none_that_is_all_asked_for_again(
+        self, before: str, said: str
+    ) -> None:
+        with serving(f"{before}{CUT_OFF}", ANSWER, "Sunny.") as server:
             agent = create_agent(Llama3ToolModel(chat_openai(server)), [get_weather])
             items = list(agent.stream(QUESTION, stream_mode="messages"))
         texts = [chunk.text for chunk, _ in items if isinstance(chunk, AIMessageChunk)]  # type: ignore[misc]
-        assert "".join(texts) == f"{CUT_OFF}\n\nLet me check.Sunny."
+        assert "".join(texts) == f"{said}Let me check.Sunny."
 
 
 def test_what_a_server_says_beside_its_answers_is_summed() -> None:
