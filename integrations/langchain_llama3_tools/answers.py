@@ -122,7 +122,7 @@ class AnswerStream:
         """Whether anything has arrived."""
         self.has_content = False
         """Whether text, thoughts or calls have."""
-        self.has_said = after is not None and after.has_said
+        self.has_said: bool = after is not None and after.has_said
         """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
         self._is_silent = True
         self._written: list[str] = []

@@ -203,6 +203,28 @@ def test_in_a_stream_a_blank_line_stands_between_an_answer_and_the_one_that_foll
     assert stream.abort() == [{"content": f'{before}{{"name": "now", "parameters": {{}}'}]
 
 
+@pytest.mark.parametrize("first", [BAD, f"{BAD} Well.", f" {MISFIT} Well.", EXAMPLE.replace("now", "then")])
+def test_of_an_answer_that_is_asked_for_again_no_text_is_out_before_its_end(first: str):
+    request = asked(on_unknown_tool="retry")
+    for pieces in ([first], list(first)):
+        stream = request.stream()
+        assert [delta for piece in pieces for delta in stream.feed({"content": piece})] == []
+        deltas = stream.end("stop")
+        assert "".join(delta["content"] for delta in deltas).strip() == (stream.reply.content or "").strip()
+        assert request.retry(stream.reply) is not None
+
+
+def test_if_it_is_not_asked_for_again_its_text_comes_before_the_call_after_it():
+    for max_retries in (0, 1):
+        stream = asked(max_retries=max_retries).stream()
+        out = [delta for piece in f"{BAD} Well. {EXAMPLE}" for delta in stream.feed({"content": piece})]
+        texts, call = [delta["content"] for delta in out[:-1]], out[-1]
+        assert "".join(texts) == f"{BAD} Well."
+        assert call["tool_calls"][0]["function"]["name"] == "now"
+        assert (len(texts) > 1) is (max_retries == 0)
+        assert stream.end("stop") == []
+
+
 def test_after_a_retry_the_report_says_so_and_thoughts_stand_apart_in_a_stream():
     request = ToolChat(TOOLS, split_reasoning=True).request([])
     first = request.read({"content": f"<think>One.</think>{BAD}"})
