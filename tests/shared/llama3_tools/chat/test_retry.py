@@ -205,7 +205,7 @@ def test_in_a_stream_a_blank_line_stands_between_an_answer_and_the_one_that_foll
 
 @pytest.mark.parametrize("first", [BAD, f"{BAD} Well.", f" {MISFIT} Well.", EXAMPLE.replace("now", "then")])
 def test_of_an_answer_that_is_asked_for_again_no_text_is_out_before_its_end(first: str):
-    request = asked(on_unknown_tool="retry")
+    request = asked(read={"on_unknown_tool": "retry"})
     for pieces in ([first], list(first)):
         stream = request.stream()
         assert [delta for piece in pieces for delta in stream.feed({"content": piece})] == []
