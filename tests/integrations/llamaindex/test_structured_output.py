@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -62,11 +63,11 @@ async def in_each_way(llm: Llama3ToolLLM) -> list[Any]:
     return [*given, [one async for one in await llm.astream_structured_predict(Person, WHO)][-1]]
 
 
-async def test_an_object_alone_is_the_output_in_each_way():
-    with served(says(*[AL] * 5)) as server:
+@pytest.mark.parametrize("text", [AL, f"Here you are:\n{AL}\nBye!"])
+async def test_an_object_is_the_output_in_each_way(text: str):
+    with served(says(*[text] * 5)) as server:
         assert await in_each_way(on(server)) == [Person(name="Al", age=3)] * 5
-        held = ["response_format" in request.body for request in server.requests]
-    assert held == [True, True, True, False, False], "in a stream, LlamaIndex does not say that a call is due"
+        assert all("response_format" in request.body for request in server.requests)
 
 
 async def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on():
@@ -85,13 +86,44 @@ def test_no_schema_goes_along_if_it_is_not_wanted():
         assert "response_format" not in server.requests[0].body
 
 
-def test_what_does_not_fit_is_asked_again_and_then_an_error():
-    with served(says('{"name": "Al"}', AL)) as server:
-        assert on(server).structured_predict(Person, WHO) == Person(name="Al", age=3)
-        complaint = server.requests[-1].body["messages"][-1]["content"]
-    assert "$.age: missing, expected integer" in complaint
-    with served(says("No.", "Still no.")) as server, pytest.raises(ValueError, match="wrote none: 'Still no"):
-        on(server).structured_predict(Person, WHO)
+def whole(llm: Llama3ToolLLM, **kwargs: Any) -> Any:  # noqa: ANN401 (as they come)
+    return llm.structured_predict(Person, WHO, **kwargs)
+
+
+def awhole(llm: Llama3ToolLLM, **kwargs: Any) -> Any:  # noqa: ANN401 (the same, as below)
+    return asyncio.run(llm.astructured_predict(Person, WHO, **kwargs))
+
+
+def stream(llm: Llama3ToolLLM, **kwargs: Any) -> Any:  # noqa: ANN401
+    return list(llm.stream_structured_predict(Person, WHO, **kwargs))[-1]
+
+
+def astream(llm: Llama3ToolLLM, **kwargs: Any) -> Any:  # noqa: ANN401
+    async def run() -> list[Any]:
+        return [one async for one in await llm.astream_structured_predict(Person, WHO, **kwargs)]
+
+    return asyncio.run(run())[-1]
+
+
+@pytest.mark.parametrize("ask", [whole, awhole, stream, astream])
+class TestWays:
+    def test_what_does_not_fit_is_asked_again_and_then_an_error(self, ask: Callable[..., Any]):
+        with served(says('{"name": "Al"}', AL)) as server:
+            assert ask(on(server)) == Person(name="Al", age=3)
+            complaint = server.requests[-1].body["messages"][-1]["content"]
+        assert "$.age: missing, expected integer" in complaint
+        with served(says("No.", "Still no.")) as server, pytest.raises(ValueError, match=r"wrote none: '.*Still no"):
+            ask(on(server))
+        with (
+            served(says("No.", 'Is {"name": "Al"}!')) as server,
+            pytest.raises(ValueError, match=r"Person: .*age: missing"),
+        ):
+            ask(on(server))
+
+    def test_arguments_for_the_llm_reach_it(self, ask: Callable[..., Any]):
+        with served(says(AL)) as server:
+            ask(on(server), llm_kwargs={"temperature": 0.25, "seed": 7})
+            assert [server.requests[0].body[key] for key in ("temperature", "seed")] == [0.25, 7]
 
 
 async def test_an_agent_gives_an_object_of_its_output_class():
