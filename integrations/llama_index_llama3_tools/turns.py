@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import aclosing
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # it exports none
@@ -20,7 +21,7 @@ from llama_index_llama3_tools.messages import to_messages
 __all__ = ["Listeners", "Turn", "dispatcher"]
 
 dispatcher = get_dispatcher(__name__)
-_CONSTRAINTS = {"response_format", "format", "extra_body"}
+_CONSTRAINTS = {"response_format", "format", "grammar"}
 """The user's own, which stand."""
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
 
@@ -76,8 +77,9 @@ class Turn(Generic[_Response]):
         """
         self._llm, self._settings, self._request, self._listeners = llm, settings, request, listeners
         self._is_read = is_read
-        is_free = request is None or not _CONSTRAINTS.isdisjoint(settings)
-        self._hold = Hold(llm, "off" if is_free or request is None else request.chat.options.constrain)
+        beside: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
+        own: set[str] = {*chain(settings, beside, *(given.get("extra_body") or {} for given in (settings, beside)))}
+        self._hold = Hold(llm, "off" if _CONSTRAINTS & own or request is None else request.chat.options.constrain)
 
     def whole(self, way: str) -> _Response:
         """Ask, and return the answer.
@@ -156,7 +158,8 @@ class Turn(Generic[_Response]):
             return getattr(self._llm, way)(**self._settings)
         messages = to_messages(self._request.messages)
         if not self._request.tools:
-            return getattr(self._llm, way)(messages, **{**self._settings, **self._constraint(self._request)})
+            llm, settings = self._held(self._request)
+            return getattr(llm, way)(messages, **settings)
         if not isinstance(self._llm, FunctionCallingLLM):
             raise NotImplementedError(
                 f'tools_in="request" needs an LLM that calls tools itself, and {type(self._llm).__name__} does not: '
@@ -164,15 +167,20 @@ class Turn(Generic[_Response]):
             )
         return getattr(self._llm, f"{way}_with_tools")(chat_history=messages, **self._settings)
 
-    def _constraint(self, request: Request) -> dict[str, Any]:
-        """Return what holds the server to the form of the answer, as the LLM inside takes it."""
-        if not self._hold.is_on:
-            return {}
-        if self._llm.class_name() == "Ollama_llm":
-            schema = request.answer_schema
-            return {} if schema is None else {"format": schema}
-        constraint = request.constraint
-        return {"extra_body": constraint} if "grammar" in constraint else constraint
+    def _held(self, request: Request) -> tuple[LLM, dict[str, Any]]:
+        """Return the LLM, and what it is asked with, to hold its server to the form of the answer."""
+        llm, settings = self._llm, dict(self._settings)
+        constraint = request.constraint if self._hold.is_on else {}
+        if constraint and llm.class_name() == "Ollama_llm":
+            return llm, {**settings, "format": request.answer_schema}
+        if "grammar" not in constraint:
+            return llm, {**settings, **constraint}
+        beside: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
+        if "extra_body" not in beside:
+            return llm, {**settings, "extra_body": {**constraint, **(settings.get("extra_body") or {})}}
+        # They win over what the LLM is asked with.
+        kwargs = {**beside, "extra_body": {**constraint, **beside["extra_body"]}}
+        return llm.model_copy(update={"additional_kwargs": kwargs}), settings
 
     def _recover(self, error: Exception) -> ChatResponse | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.

@@ -125,6 +125,21 @@ class TestWays:
             ask(on(server), llm_kwargs={"temperature": 0.25, "seed": 7})
             assert [server.requests[0].body[key] for key in ("temperature", "seed")] == [0.25, 7]
 
+    def test_fields_of_the_user_s_own_are_sent_beside_what_holds_the_server(self, ask: Callable[..., Any]):
+        for own in ({"extra_body": {"top_k": 1}}, {"extra_body": {"grammar": "mine"}}, {}):
+            for constrain in ("grammar", "json_schema"):
+                with served(says(*[AL] * 2)) as server:
+                    ask(on(server, {"additional_kwargs": own}, constrain=constrain))
+                    ask(on(server, constrain=constrain), llm_kwargs=own)
+                    bodies = [request.body for request in server.requests]
+                for body in bodies:
+                    assert body.items() >= own.get("extra_body", {}).items()
+                    is_own = "grammar" in own.get("extra_body", {})
+                    assert ("grammar" in body, "response_format" in body) == (
+                        is_own or constrain == "grammar",
+                        not is_own and constrain == "json_schema",
+                    )
+
 
 async def test_an_agent_gives_an_object_of_its_output_class():
     with served(says("Al is three.", AL)) as server, warnings.catch_warnings():
