@@ -14,7 +14,7 @@ from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResp
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
 from llama3_tools.chat import Hold, Request, failed_generation
-from llama_index_llama3_tools.answers import Answer, AsItComes, astream_responses, stream_responses
+from llama_index_llama3_tools.answers import Answer, astream_responses, stream_responses
 from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
 
@@ -95,7 +95,7 @@ class Turn(Generic[_Response]):
                 except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
                     given = self._recover(error)
                 if given is not None:
-                    response: _Response = answer.whole(given)
+                    response: _Response = answer.whole(given) if answer else given
                     if self._stands(answer):
                         return response
 
@@ -109,7 +109,7 @@ class Turn(Generic[_Response]):
                 except Exception as error:  # noqa: BLE001 (the same)
                     given = self._recover(error)
                 if given is not None:
-                    response: _Response = answer.whole(given)
+                    response: _Response = answer.whole(given) if answer else given
                     if self._stands(answer):
                         return response
 
@@ -122,7 +122,7 @@ class Turn(Generic[_Response]):
                 try:
                     yield from stream_responses(self._ask(way), answer)
                 except Exception as error:
-                    if not isinstance(answer, Answer) or answer.output:
+                    if answer is None or answer.output:
                         raise
                     answer, recovered = before, self._recover(error)
                     if recovered is None:
@@ -142,7 +142,7 @@ class Turn(Generic[_Response]):
                         async for response in responses:
                             yield response
                 except Exception as error:
-                    if not isinstance(answer, Answer) or answer.output:
+                    if answer is None or answer.output:
                         raise
                     answer, recovered = before, self._recover(error)
                     if recovered is None:
@@ -196,20 +196,19 @@ class Turn(Generic[_Response]):
             raise error
         return None
 
-    def _next_answer(self, before: Answer | AsItComes | None = None) -> Any:  # noqa: ANN401 (one of the two)
-        if self._request is None or not self._is_read:
-            return AsItComes()
-        return Answer(self._request, after=before if isinstance(before, Answer) else None)
+    def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
+        return Answer(self._request, after=before) if self._request and self._is_read else None
 
-    def _stands(self, answer: Answer | AsItComes) -> bool:
+    def _stands(self, answer: Answer | None) -> bool:
         """Return whether an answer stands. If it does not, the next request is made."""
-        answer.require_responses()
+        if answer is not None:
+            answer.require_responses()
         self._hold.note_answer()
-        if self._request is None or self._listeners is None or not isinstance(answer, Answer):
+        if self._request is None or answer is None:
             return True
-        again = self._request.retry(answer.reply)
-        if again is None:
+        again = self._request.retry(answer.reply) if self._listeners else None
+        if again is not None:
+            self._request = again
+        elif self._listeners:
             self._listeners.end(answer.message)
-            return True
-        self._request = again
-        return False
+        return again is None
