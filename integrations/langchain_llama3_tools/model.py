@@ -164,7 +164,7 @@ class Llama3ToolModel(BaseChatModel):
         Args:
             schema: a pydantic class, a `TypedDict`, a JSON Schema with a title, or an OpenAI tool dict.
             include_raw: whether the message is given, too: `{"raw": …, "parsed": …, "parsing_error": …}`.
-            method: `"function_calling"` shows the model one tool, and takes its call or an object alone that fits.
+            method: `"function_calling"` shows the model one tool, and takes its call or the one object that fits.
                 Others, such as `"json_schema"` and `"json_mode"`, are the model's inside; it is sent the history as
                 text.
             strict: as the model inside takes it, for its methods.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from functools import cached_property
+from typing import Any, TypeAlias
 
 from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole
@@ -14,14 +15,13 @@ from llama3_tools.errors import a_type
 from llama_index_llama3_tools.hints import NO_RESPONSE
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
-__all__ = ["Answer", "AnyResponse", "AsItComes", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
+__all__ = ["Answer", "AnyResponse", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
 
 AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 """What an LLM of LlamaIndex answers with."""
 
 Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
-_Any = TypeVar("_Any")
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
@@ -47,15 +47,17 @@ class Answer:
     far, and the calls that were handed out. A new piece of that reasoning is in `additional_kwargs["thinking_delta"]`.
     """
 
-    def __init__(self, request: Request, after: Answer | None = None) -> None:
+    def __init__(self, request: Request, after: Answer | None = None, *, may_retry: bool = False) -> None:
         """Begin an answer.
 
         Args:
             request: what was asked.
             after: the answer that this one follows in a stream, as the model was asked again.
+            may_retry: whether the model is asked again, if the request says so.
         """
-        self._stream = request.stream(follows=after is not None)
+        self._stream = request.stream(follows=bool(after and (after.text or after.reasoning)))
         self._request = request
+        self._may_retry = may_retry
         self._text_before: str = after.text if after else ""
         self.text: str = self._text_before
         """The text so far."""
@@ -67,7 +69,7 @@ class Answer:
         """The calls in OpenAI's form, for those parts of LlamaIndex that look for it."""
         self._last: ChatResponse | None = None
         self._message: ChatMessage | None = None
-        self._server_calls: list[Any] = []
+        self.server_calls: list[Any] = []
         """The calls that the server found."""
         self.has_server_reasoning = False
         """Whether the server has split reasoning off itself."""
@@ -83,11 +85,6 @@ class Answer:
             raise ValueError(NO_RESPONSE)
 
     @property
-    def has_server_calls(self) -> bool:
-        """Whether the server has found calls itself."""
-        return bool(self._server_calls)
-
-    @property
     def output(self) -> str:
         """What the model has written, once it is over, with the calls of the server that became text."""
         if self._last is None:
@@ -99,6 +96,11 @@ class Answer:
     def message(self) -> ChatMessage:
         """The message of the last response."""
         return self._message or ChatMessage(role=MessageRole.ASSISTANT)
+
+    @cached_property
+    def again(self) -> Request | None:
+        """The request by which the model is asked again, once the answer is over; `None` if it stands."""
+        return self._request.retry(self.reply) if self._may_retry else None
 
     @property
     def reply(self) -> Reply:
@@ -130,8 +132,16 @@ class Answer:
         return self._to_response(chat, *self._note(self._read(chat)))
 
     def end(self) -> list[ChatResponse]:
-        """Take the end of the answer: one more response, if something was held back or there is something to report."""
-        return self._finish(self._stream.end)
+        """Take the end of the answer: one more response, if something was held back or there is something to report.
+
+        None comes if all of it is asked for again, before a word went out.
+        """
+        has_said = self.text or self.reasoning
+        ending = self._finish(self._stream.end)
+        if has_said or self.again is None:
+            return ending
+        self.text = self.reasoning = ""
+        return []
 
     def abort(self) -> list[ChatResponse]:
         """Take the news that the stream broke off: what was held back is text, and nothing more is called."""
@@ -158,14 +168,14 @@ class Answer:
 
     def _note_server_calls(self, calls: list[Any]) -> None:
         """Note the calls of a message. Most LLMs repeat those that came before; some send each call once."""
-        before = self._server_calls
+        before = self.server_calls
         ids, others = ({call.get("id") for call in given if isinstance(call, Mapping)} for given in (calls, before))
-        self._server_calls = [*before, *calls] if all(ids) and all(others) and ids.isdisjoint(others) else calls
+        self.server_calls = [*before, *calls] if all(ids) and all(others) and ids.isdisjoint(others) else calls
 
     def _conclude(self, end: Callable[[str | None], list[Delta]]) -> tuple[str, str]:
         """End the answer, with the calls that the server found, and return what is new of its text and reasoning."""
-        if self._server_calls:
-            calls = enumerate(self._server_calls)
+        if self.server_calls:
+            calls = enumerate(self.server_calls)
             numbered = [{**call, "index": index} if isinstance(call, Mapping) else call for index, call in calls]
             self._stream.feed({"tool_calls": numbered})
         fresh = self._note(end(self._finish_reason))
@@ -210,36 +220,6 @@ class Answer:
         return response.model_copy(update=changes)
 
 
-class AsItComes:
-    """An answer that is passed on as it comes."""
-
-    def __init__(self) -> None:
-        """Begin an answer."""
-        self._has_begun = False
-
-    def require_responses(self) -> None:
-        """Raise if there were none.
-
-        Raises:
-            ValueError: the stream ended without a response.
-        """
-        if not self._has_begun:
-            raise ValueError(NO_RESPONSE)
-
-    def whole(self, response: _Any) -> _Any:
-        """Return a whole response."""
-        self._has_begun = True
-        return response
-
-    feed = whole
-
-    def end(self) -> tuple[()]:
-        """Take the end of the answer."""
-        return ()
-
-    abort = end
-
-
 class NewText:
     """What each response adds to the text, whichever way its LLM streams.
 
@@ -276,31 +256,43 @@ class NewText:
         return "" if self._has_deltas else content
 
 
-def stream_responses(responses: Iterable[Any], answer: Answer | AsItComes) -> Generator[Any, None, None]:
-    """Read a stream of responses, and close it at the end."""
+def stream_responses(responses: Iterable[Any], answer: Answer | None) -> Generator[Any, None, None]:
+    """Read a stream of responses, and close it at the end. Without an answer to feed, they pass as they come.
+
+    Raises:
+        ValueError: none came, and none was fed.
+    """
+    response = None
     try:
         for response in responses:
-            yield answer.feed(response)
+            yield answer.feed(response) if answer else response
     except Exception:
-        yield from answer.abort()
+        yield from answer.abort() if answer else ()
         raise
     finally:
         if isinstance(responses, Generator):
             responses.close()
-    yield from answer.end()
+    yield from _ending(answer, response)
 
 
-async def astream_responses(responses: AsyncIterable[Any], answer: Answer | AsItComes) -> AsyncGenerator[Any, None]:
-    """Read an asynchronous stream of responses, and close it at the end."""
+async def astream_responses(responses: AsyncIterable[Any], answer: Answer | None) -> AsyncGenerator[Any, None]:
+    """Read an asynchronous stream of responses; see `stream_responses`."""
+    response = None
     try:
         async for response in responses:
-            yield answer.feed(response)
+            yield answer.feed(response) if answer else response
     except Exception:
-        for read in answer.abort():
+        for read in answer.abort() if answer else ():
             yield read
         raise
     finally:
         if isinstance(responses, AsyncGenerator):
             await responses.aclose()
-    for read in answer.end():
+    for read in _ending(answer, response):
         yield read
+
+
+def _ending(answer: Answer | None, last: object) -> list[ChatResponse]:
+    if answer is None and last is None:
+        raise ValueError(NO_RESPONSE)
+    return answer.end() if answer else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +24,8 @@ from llama_index.core.llms import (
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.program.function_program import get_function_tool
+from llama_index.core.program.utils import process_streaming_objects
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.tools import BaseTool
 from llama_index.core.types import BaseOutputParser, PydanticProgramMode
@@ -257,8 +259,10 @@ class Llama3ToolLLM(FunctionCallingLLM):
             if isinstance(block, ToolCallBlock) and isinstance(block.tool_kwargs, dict)
         ]
         if not made and error_on_no_tool_call:
+            refused = response.message.additional_kwargs.get("refused_tool_calls", ())
+            why = "".join(f"; {call['name']}: {call['detail']}" for call in refused)
             written = escape_invisible(repr(response.message.content))
-            raise ValueError(f"Expected a tool call, but the model wrote none: {written}")
+            raise ValueError(f"Expected a tool call, but the model wrote none: {written}{why}")
         return made
 
     def predict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the framework's arguments)
@@ -269,6 +273,39 @@ class Llama3ToolLLM(FunctionCallingLLM):
         """Ask a model that may call tools, and run the call; see `predict_and_call`."""
         knowing = self._knowing_only_given_tools()
         return await FunctionCallingLLM.apredict_and_call(knowing, as_tools(tools), *args, **kwargs)
+
+    def _structured_stream_call(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> Generator[Any, None, None]:  # noqa: ANN401 (the same)
+        """Yield objects, the last of them whole. In the framework's own method, no call is due.
+
+        Raises:
+            ValueError: the last one is none of the class.
+        """
+        response = ChatResponse(message=ChatMessage())
+        for response in self._due(output_cls, *args, **kwargs).stream("stream_chat"):
+            yield process_streaming_objects(response, output_cls, llm=self)
+        output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
+
+    async def _structured_astream_call(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401 (the same)
+        """Return what yields objects; see `_structured_stream_call`."""
+        return self._objects(*args, **kwargs)
+
+    async def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401 (the same)
+        response = ChatResponse(message=ChatMessage())
+        async for response in self._due(output_cls, *args, **kwargs).astream("astream_chat"):
+            yield process_streaming_objects(response, output_cls, llm=self)
+        output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
+
+    def _due(
+        self,
+        output_cls: type[Any],
+        prompt: BasePromptTemplate,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **prompt_args: Any,  # noqa: ANN401 (the framework's arguments)
+    ) -> Turn[ChatResponse]:
+        messages = self._extend_messages(prompt.format_messages(llm=self, **prompt_args))
+        settings = {**(llm_kwargs or {}), "tool_choice": "required", "allow_parallel_tool_calls": False}
+        tools: list[BaseTool] = [get_function_tool(output_cls)]
+        return Llama3ToolLLM._with_tools(self._knowing_only_given_tools(), tools, chat_history=messages, **settings)
 
     def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 (the same)
         """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""

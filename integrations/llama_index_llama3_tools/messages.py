@@ -17,7 +17,6 @@ __all__ = [
     "answer_message",
     "calls_of",
     "conversation",
-    "has_calls",
     "require_messages",
     "to_dicts",
     "to_messages",
@@ -79,7 +78,7 @@ def _to_dict(message: ChatMessage) -> dict[str, Any]:
     parts = [_part(block) for block in message.blocks if not _is_apart(block)]
     is_one_text = message.role in _ONE_TEXT and all(isinstance(part, str) for part in parts)
     content = message.content if is_one_text else parts
-    calls = {"tool_calls": calls_of(message)} if has_calls(message) else {}
+    calls = {"tool_calls": made} if (made := calls_of(message)) else {}
     error = {"is_error": True} if message.role in _RESULTS and _ERROR.match(message.content or "") else {}
     return {**message.additional_kwargs, "role": message.role.value, "content": content, **calls, **error}
 
@@ -91,12 +90,6 @@ def _part(block: ContentBlock) -> object:
 def _is_apart(block: ContentBlock) -> bool:
     """Return whether a block is no content: a call, or a thought that no server has signed and wants back."""
     return isinstance(block, ToolCallBlock) or (isinstance(block, ThinkingBlock) and not block.additional_information)
-
-
-def has_calls(message: ChatMessage) -> bool:
-    """Return whether a message has calls."""
-    in_blocks = any(isinstance(block, ToolCallBlock) for block in message.blocks)
-    return in_blocks or any(message.additional_kwargs.get(key) for key in CALL_KWARGS)
 
 
 def calls_of(message: ChatMessage) -> list[dict[str, Any]]:
@@ -140,11 +133,7 @@ def _block(part: object) -> Any:  # noqa: ANN401 (of a message's blocks)
 
 
 def answer_message(
-    like: ChatMessage,
-    text: str,
-    reasoning: str,
-    calls: list[ToolCallBlock],
-    additional_kwargs: Mapping[str, Any],
+    like: ChatMessage, text: str, reasoning: str, calls: list[ToolCallBlock], additional_kwargs: Mapping[str, Any]
 ) -> ChatMessage:
     """Return an answer as LlamaIndex has it: a `ThinkingBlock`, a `TextBlock`, then a `ToolCallBlock` for each call.
 
@@ -168,9 +157,5 @@ def answer_message(
             blocks.append(block)
     kwargs = {key: value for key, value in like.additional_kwargs.items() if key not in CALL_KWARGS}
     # A copy, as the constructor would make blocks of images in the additional arguments a second time.
-    return like.model_copy(
-        update={
-            "blocks": [*blocks, *written, *calls],
-            "additional_kwargs": {**kwargs, **additional_kwargs},
-        }
-    )
+    changes = {"blocks": [*blocks, *written, *calls], "additional_kwargs": {**kwargs, **additional_kwargs}}
+    return like.model_copy(update=changes)

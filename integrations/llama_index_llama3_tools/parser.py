@@ -13,12 +13,7 @@ from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.types import BaseOutputParser
 
-from llama3_tools import (
-    ReadOptions,
-    ResponseFormatError,
-    new_call_id,
-    render_response_prompt,
-)
+from llama3_tools import ReadOptions, ResponseFormatError, new_call_id, render_response_prompt
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools, read_options
 from llama3_tools.errors import a_type, require_bool, require_words
 from llama3_tools.strict import parse_after_reasoning, require_strict_reading
@@ -228,22 +223,19 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         return self.chat.prompt()
 
     def _check(self, output: str, reply: Reply, answer: Answer | None = None) -> None:
-        if self._strict and not (answer and answer.has_server_calls):
-            self._check_strict(output, has_server_reasoning=answer is not None and answer.has_server_reasoning)
+        if self._strict and not (answer and answer.server_calls):
+            read = self._strict_read
+            if answer and answer.has_server_reasoning:
+                read = replace(read, starts_reasoning=False)
+            tools = self.chat.tools.values() if self._declares else None
+            try:
+                parse_after_reasoning(output, tools=tools, multiple=self._multiple, read=read)
+            except ResponseFormatError as error:
+                raise StrictResponseError(
+                    error.problem, error.detail, expected=error.expected, output=output, offset=error.offset
+                ) from None
         if self._on_invalid == "raise" and reply.report.refused:
             raise MalformedToolCallError(output, reply.report.refused)
-
-    def _check_strict(self, output: str, *, has_server_reasoning: bool) -> None:
-        read = self._strict_read
-        if has_server_reasoning:
-            read = replace(read, starts_reasoning=False)
-        tools = self.chat.tools.values() if self._declares else None
-        try:
-            parse_after_reasoning(output, tools=tools, multiple=self._multiple, read=read)
-        except ResponseFormatError as error:
-            raise StrictResponseError(
-                error.problem, error.detail, expected=error.expected, output=output, offset=error.offset
-            ) from None
 
 
 def _at_once(last: ChatResponse) -> ChatResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import aclosing
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # it exports none
@@ -13,14 +14,14 @@ from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResp
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
 from llama3_tools.chat import Hold, Request, failed_generation
-from llama_index_llama3_tools.answers import Answer, AsItComes, astream_responses, stream_responses
+from llama_index_llama3_tools.answers import Answer, astream_responses, stream_responses
 from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
 
 __all__ = ["Listeners", "Turn", "dispatcher"]
 
 dispatcher = get_dispatcher(__name__)
-_CONSTRAINTS = {"response_format", "format", "extra_body"}
+_CONSTRAINTS = {"response_format", "format", "grammar"}
 """The user's own, which stand."""
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
 
@@ -76,8 +77,9 @@ class Turn(Generic[_Response]):
         """
         self._llm, self._settings, self._request, self._listeners = llm, settings, request, listeners
         self._is_read = is_read
-        is_free = request is None or not _CONSTRAINTS.isdisjoint(settings)
-        self._hold = Hold(llm, "off" if is_free or request is None else request.chat.options.constrain)
+        beside: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
+        own: set[str] = {*chain(settings, beside, *(given.get("extra_body") or {} for given in (settings, beside)))}
+        self._hold = Hold(llm, "off" if _CONSTRAINTS & own or request is None else request.chat.options.constrain)
 
     def whole(self, way: str) -> _Response:
         """Ask, and return the answer.
@@ -93,7 +95,7 @@ class Turn(Generic[_Response]):
                 except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
                     given = self._recover(error)
                 if given is not None:
-                    response: _Response = answer.whole(given)
+                    response: _Response = answer.whole(given) if answer else given
                     if self._stands(answer):
                         return response
 
@@ -107,7 +109,7 @@ class Turn(Generic[_Response]):
                 except Exception as error:  # noqa: BLE001 (the same)
                     given = self._recover(error)
                 if given is not None:
-                    response: _Response = answer.whole(given)
+                    response: _Response = answer.whole(given) if answer else given
                     if self._stands(answer):
                         return response
 
@@ -120,7 +122,7 @@ class Turn(Generic[_Response]):
                 try:
                     yield from stream_responses(self._ask(way), answer)
                 except Exception as error:
-                    if not isinstance(answer, Answer) or answer.output:
+                    if answer is None or answer.output:
                         raise
                     answer, recovered = before, self._recover(error)
                     if recovered is None:
@@ -140,7 +142,7 @@ class Turn(Generic[_Response]):
                         async for response in responses:
                             yield response
                 except Exception as error:
-                    if not isinstance(answer, Answer) or answer.output:
+                    if answer is None or answer.output:
                         raise
                     answer, recovered = before, self._recover(error)
                     if recovered is None:
@@ -156,7 +158,8 @@ class Turn(Generic[_Response]):
             return getattr(self._llm, way)(**self._settings)
         messages = to_messages(self._request.messages)
         if not self._request.tools:
-            return getattr(self._llm, way)(messages, **{**self._settings, **self._constraint(self._request)})
+            llm, settings = self._held(self._request)
+            return getattr(llm, way)(messages, **settings)
         if not isinstance(self._llm, FunctionCallingLLM):
             raise NotImplementedError(
                 f'tools_in="request" needs an LLM that calls tools itself, and {type(self._llm).__name__} does not: '
@@ -164,15 +167,20 @@ class Turn(Generic[_Response]):
             )
         return getattr(self._llm, f"{way}_with_tools")(chat_history=messages, **self._settings)
 
-    def _constraint(self, request: Request) -> dict[str, Any]:
-        """Return what holds the server to the form of the answer, as the LLM inside takes it."""
-        if not self._hold.is_on:
-            return {}
-        if self._llm.class_name() == "Ollama_llm":
-            schema = request.answer_schema
-            return {} if schema is None else {"format": schema}
-        constraint = request.constraint
-        return {"extra_body": constraint} if "grammar" in constraint else constraint
+    def _held(self, request: Request) -> tuple[LLM, dict[str, Any]]:
+        """Return the LLM, and what it is asked with, to hold its server to the form of the answer."""
+        llm, settings = self._llm, dict(self._settings)
+        constraint = request.constraint if self._hold.is_on else {}
+        if constraint and llm.class_name() == "Ollama_llm":
+            return llm, {**settings, "format": request.answer_schema}
+        if "grammar" not in constraint:
+            return llm, {**settings, **constraint}
+        beside: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
+        if "extra_body" not in beside:
+            return llm, {**settings, "extra_body": {**constraint, **(settings.get("extra_body") or {})}}
+        # They win over what the LLM is asked with.
+        kwargs = {**beside, "extra_body": {**constraint, **beside["extra_body"]}}
+        return llm.model_copy(update={"additional_kwargs": kwargs}), settings
 
     def _recover(self, error: Exception) -> ChatResponse | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
@@ -188,20 +196,20 @@ class Turn(Generic[_Response]):
             raise error
         return None
 
-    def _next_answer(self, before: Answer | AsItComes | None = None) -> Any:  # noqa: ANN401 (one of the two)
+    def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
         if self._request is None or not self._is_read:
-            return AsItComes()
-        return Answer(self._request, after=before if isinstance(before, Answer) else None)
+            return None
+        return Answer(self._request, after=before, may_retry=self._listeners is not None)
 
-    def _stands(self, answer: Answer | AsItComes) -> bool:
+    def _stands(self, answer: Answer | None) -> bool:
         """Return whether an answer stands. If it does not, the next request is made."""
-        answer.require_responses()
+        if answer is not None:
+            answer.require_responses()
         self._hold.note_answer()
-        if self._request is None or self._listeners is None or not isinstance(answer, Answer):
+        if self._request is None or answer is None:
             return True
-        again = self._request.retry(answer.reply)
-        if again is None:
+        if answer.again is not None:
+            self._request = answer.again
+        elif self._listeners:
             self._listeners.end(answer.message)
-            return True
-        self._request = again
-        return False
+        return answer.again is None

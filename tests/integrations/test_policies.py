@@ -246,15 +246,17 @@ def through_the_layer(address: str, policy: Policy, *, stream: bool) -> Came:
                 reply = request.read(choice["message"], choice["finish_reason"])
                 texts = [str(reply.content or "")]
             else:
-                reading, reason = request.stream(), None
+                reading, reason = request.stream(follows=any(texts)), None
                 for line in response:
                     if line.startswith(b"data: {"):
                         [choice] = json.loads(line[6:])["choices"]
                         reason = choice["finish_reason"] or reason
                         texts += [delta.get("content") or "" for delta in reading.feed(choice["delta"])]
-                texts += [delta.get("content") or "" for delta in reading.end(reason)]
+                ending = [delta.get("content") or "" for delta in reading.end(reason)]
                 reply = reading.reply
         again = request.retry(reply)
+        if stream and (again is None or any(texts)):  # else all of it is asked for again
+            texts += ending
         if again is None:
             refused = [call.name for call in reply.report.refused]
             retried = [call.name for call in reply.report.retried]

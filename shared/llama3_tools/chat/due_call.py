@@ -1,4 +1,4 @@
-"""An object alone where one tool has to be called: models asked for a person write `{"name": "Al", "age": 3}`."""
+"""An object where one tool has to be called: models asked for a person write `Sure: {"name": "Al", "age": 3}`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from llama3_tools.literals.json_object import JsonObject, parse_object
+from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools import Tool
 
 __all__ = ["DueCall"]
 
-_FENCED = re.compile(r"\s*```\w*\n(.*)\n\s*```\s*", re.DOTALL)
+_BEGIN = re.compile(r"(?<!\s)\s*(?:([{`])|\Z)")
+_FENCED = re.compile(r"(.*)```\w*\s*\Z", re.DOTALL)
+_OF_CALLS = {"parameters", "arguments"}
 
 
 class DueCall:
-    """Holds an answer back while it may be the arguments of the tool that is due, and nothing else.
+    """Holds an answer back from where the arguments of the tool that is due may begin.
 
     >>> due = DueCall(Tool("save"), lambda name, arguments: [])
-    >>> due.hold('{"text": "Hi'), due.release(), due.hold('"}')
-    ('', '{"text": "Hi', '"}')
+    >>> due.hold('Sure: {"text": "Hi'), due.hold('"}'), [one.members for one in due.objects()]
+    ('Sure:', '', [{'text': 'Hi'}])
     """
 
     def __init__(self, tool: Tool, misfits: Callable[[str, dict[str, Any]], list[str]]) -> None:
@@ -31,33 +35,58 @@ class DueCall:
         self.name = tool.name
         self._schema = tool.arguments_schema
         self._misfits = misfits
-        self._held = ""
+        self._held = GrowingText()
+        self._has_begun = False
         self._is_over = False
 
+    @property
+    def held(self) -> str:
+        """What is held."""
+        return self._held.joined()
+
     def hold(self, text: str) -> str:
-        """Take the next text, and return what of the text may go out."""
+        """Take the next text, and return what of the text may go out: what stands before a brace or a fence."""
         if self._is_over:
             return text
-        self._held += text
-        return "" if self._held.lstrip()[:1] in {"", "{", "`"} else self.release()
+        self._held.add(text)
+        if self._has_begun or text.isspace() or not (begin := _BEGIN.search(held := self.held)):
+            return ""
+        self._has_begun = begin[1] is not None
+        self._held = GrowingText(held[begin.start() :])
+        return held[: begin.start()]
 
     def release(self) -> str:
-        """Return what is held: the answer is something else."""
+        """Return what is held: nothing more is."""
         self._is_over = True
-        held, self._held = self._held, ""
+        held, self._held = self.held, GrowingText()
         return held
 
-    def may_be(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether an object may be the arguments: it has one of those that the tool declares, if it does so."""
-        declared = self._schema.get("properties")
-        return not declared or not declared.keys().isdisjoint(arguments)
+    def objects(self) -> list[JsonObject]:
+        """Return the objects after what the model thought that may be the arguments; none if one cannot be read."""
+        held, objects = self.held, list[JsonObject]()
+        at = held.find("{", held.rfind("</think>") + 1)
+        while at >= 0:
+            found = parse_object(held, at)
+            if found is None:
+                return []
+            objects.append(found)
+            at = held.find("{", found.end)
+        return [one for one in objects if self._may_be(one.members)]
+
+    def without(self, found: JsonObject) -> str:
+        """Return what is held without an object, and without a fence around it."""
+        before, after = found.text[: found.start], found.text[found.end :].lstrip()
+        if after.startswith("```") and (fenced := _FENCED.match(before)):
+            before, after = fenced[1], after[3:].lstrip()
+        return (before + after).rstrip()
 
     def misfits(self, arguments: dict[str, Any]) -> list[str]:
         """Say what does not fit in the arguments, a sentence each."""
         return self._misfits(self.name, arguments)
 
-    @staticmethod
-    def arguments_in(content: str) -> str:
-        """Return what may be the arguments in an answer: all of it, without a fence around it."""
-        fenced = _FENCED.fullmatch(content)
-        return (fenced[1] if fenced else content).strip()
+    def _may_be(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether an object has an argument that is declared, if any is, and is no call of another tool."""
+        declared = self._schema.get("properties")
+        if not declared:
+            return True
+        return not declared.keys().isdisjoint(arguments) and _OF_CALLS.isdisjoint(arguments.keys() - declared.keys())

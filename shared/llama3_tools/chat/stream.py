@@ -16,6 +16,7 @@ from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.extractor import Extractor
+from llama3_tools.literals.json_object import JsonObject
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import render_tool_call
 from llama3_tools.prompts.complaints import Complaints
@@ -243,11 +244,13 @@ class ChatStream:
         extraction = text.extraction
         refused = self._refused_in(extraction)
         if self._due is not None:
-            due = self._called_alone(self._due, extraction.content or "", refused)
+            before = (extraction.content or "").removesuffix(self._due.held.lstrip()).rstrip()
+            due, rest = self._called_as_object(self._due, before, refused)
             if due is not None:
-                extraction, self._content = replace(extraction, content=None), _Content()
-                self._due.release()
+                extraction = replace(extraction, content=before + rest)
+                deltas += [{"content": self._separate(rest)}] if rest else []
                 deltas += self._hand_out(self._order.take(due))
+                self._waited(), self._due.release()
         deltas += self._release()
         ids = {call.id for call in text.extraction.tool_calls}
         for call in self._server.gathered:
@@ -353,22 +356,29 @@ class ChatStream:
         held = self._waited() + ("" if self._due is None else self._due.release())
         return [{"content": self._separate(held)}] if held else []
 
-    def _called_alone(self, due: DueCall, content: str, refused: list[RefusedCall]) -> ToolCall | None:
-        """Return the call that is due, if the answer is its arguments alone, and they fit. If not, it is refused."""
-        written = due.arguments_in(content)
-        if self._order.count or self._server.gathered or refused or not written.startswith("{"):
-            return None
-        unread = UnreadCall(None, 0, name=due.name)
-        unread.add(CallPiece(None, None, due.name, written))
-        read = self._readers.server_calls.read(unread, due.name, set(), made=0, complete=True)
-        if not isinstance(read, ToolCall) or not due.may_be(read.arguments):
-            return None
-        start = self._written.text.find(written)
-        deviations = ("the answer is the arguments alone",)
-        call = replace(read, format="json", span=(start, start + len(written)), deviations=deviations)
-        if problems := due.misfits(call.arguments):
+    def _called_as_object(self, due: DueCall, before: str, refused: list[RefusedCall]) -> tuple[ToolCall | None, str]:
+        """Return the call that is due, if one object is its arguments, and the text held around that.
+
+        An object that does not fit is refused, if no other one may be the arguments.
+        """
+        found: list[tuple[JsonObject, ToolCall, list[str]]] = []
+        for one in due.objects() if not (self._order.count or self._server.gathered or refused) else ():
+            unread = UnreadCall(None, 0, name=due.name)
+            unread.add(CallPiece(None, None, due.name, one.json))
+            read = self._readers.server_calls.read(unread, due.name, set(), made=0, complete=True)
+            if isinstance(read, ToolCall):
+                found.append((one, read, due.misfits(read.arguments)))
+        fitting = found if len(found) == 1 else [each for each in found if not each[2]]
+        if len(fitting) != 1:
+            return None, ""
+        [(one, read, problems)] = fitting
+        start, rest = self._written.text.rfind(one.json), due.without(one)
+        span = (start, start + len(one.json))
+        call = replace(read, format="json", span=span, deviations=("it is the arguments alone",))
+        if problems and (before or rest or self._readers.options.coerce_arguments):
             refused.append(self._refuse_misfit(call, problems))
-        return None if problems else call
+            return None, ""
+        return call, rest if before else rest.lstrip()
 
     def _separate(self, text: str) -> str:
         """Return a text with what sets the first one of the answer apart from an earlier answer."""

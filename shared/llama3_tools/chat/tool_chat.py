@@ -189,9 +189,8 @@ class ToolChat:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        due = (
-            DueCall(self._tools[name], partial(self._misfits, accepts=accepts)) if (name := self._due(choice)) else None
-        )
+        checks = partial(self._checks.misfits, accepts=accepts)
+        due = DueCall(self._tools[name], checks) if (name := self._due(choice)) else None
         return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due, may_retry=may_retry)
 
     def _due(self, choice: Choice) -> str | None:

@@ -100,12 +100,12 @@ class TestObjects:
             CALL,
             OBJECT,
             f"```json\n{OBJECT}\n```",
-            f"```\n{OBJECT}\n```",
+            f"Here:\n```\n{OBJECT}\n```",
             f"Here:\n{CALL}",
             f"<tool_call>{CALL}</tool_call>",
         ],
     )
-    def test_a_call_counts_and_an_object_alone_that_fits(self, ask: Callable[[Any], Any], answer: str) -> None:
+    def test_a_call_counts_and_the_one_object_that_fits(self, ask: Callable[[Any], Any], answer: str) -> None:
         with serving(answer) as server:
             assert ask(structured(server)) == ADA
 

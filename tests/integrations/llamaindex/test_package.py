@@ -77,4 +77,5 @@ def test_what_is_private_in_the_framework_and_overridden_is_there() -> None:
     own = set(re.findall(r"(?:def |self\.|cls\.)(_[a-z]\w*)", "".join(files)))
     bases = [FunctionCallingLLM, BaseOutputParser, ReActOutputParser, BaseTool]
     theirs = {name for base in bases for name in dir(base) if name.startswith("_") and not name.startswith("__")}
-    assert own & theirs == {"_prepare_chat_with_tools"}
+    streams = {"_structured_stream_call", "_structured_astream_call", "_extend_messages"}
+    assert own & theirs == {"_prepare_chat_with_tools", *streams}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
-from llama_index.core.llms import ChatMessage
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
@@ -55,43 +55,85 @@ def served(answer: Any) -> LoopbackServer:  # noqa: ANN401 (what answers)
     return LoopbackServer(api(["llama3.1"], answer))
 
 
-async def in_each_way(llm: Llama3ToolLLM) -> list[Any]:
-    given = [llm.structured_predict(Person, WHO), await llm.astructured_predict(Person, WHO)]
-    given.append(llm.as_structured_llm(Person).chat([ChatMessage("Who?")]).raw)
-    given.append(list(llm.stream_structured_predict(Person, WHO))[-1])
-    return [*given, [one async for one in await llm.astream_structured_predict(Person, WHO)][-1]]
+def whole(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401 (as they come)
+    return llm.structured_predict(Person, prompt, **kwargs)
 
 
-async def test_an_object_alone_is_the_output_in_each_way():
-    with served(says(*[AL] * 5)) as server:
-        assert await in_each_way(on(server)) == [Person(name="Al", age=3)] * 5
-        held = ["response_format" in request.body for request in server.requests]
-    assert held == [True, True, True, False, False], "in a stream, LlamaIndex does not say that a call is due"
+def awhole(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401 (the same, as below)
+    return asyncio.run(llm.astructured_predict(Person, prompt, **kwargs))
 
 
-async def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on():
-    def model(request: Request) -> Answer:
-        refusal: Answer = answer_error(400, "no schemas")
-        return refusal if "response_format" in request.body else says(AL)(request)
+def stream(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401
+    return list(llm.stream_structured_predict(Person, prompt, **kwargs))[-1]
 
-    with served(model) as server:
-        assert await in_each_way(on(server)) == [Person(name="Al", age=3)] * 5
-        assert ["response_format" in request.body for request in server.requests] == [True, *[False] * 5]
+
+def as_structured_llm(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401
+    llm_kwargs = kwargs.pop("llm_kwargs", {})
+    return llm.as_structured_llm(Person).chat(prompt.format_messages(**kwargs), **llm_kwargs).raw
+
+
+def astream(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401
+    async def run() -> list[Any]:
+        return [one async for one in await llm.astream_structured_predict(Person, prompt, **kwargs)]
+
+    return asyncio.run(run())[-1]
+
+
+@pytest.mark.parametrize("ask", [whole, awhole, stream, astream, as_structured_llm])
+class TestWays:
+    @pytest.mark.parametrize("text", [AL, 'Here you are:\n{"name": "Al", "age": "3"}\nBye!'])
+    def test_an_object_is_the_output(self, ask: Callable[..., Any], text: str):
+        with served(says(text)) as server:
+            assert ask(on(server), PromptTemplate("Who in {city}?"), city="Rome") == Person(name="Al", age=3)
+            [body] = [request.body for request in server.requests]
+        assert "response_format" in body
+        assert body["messages"][0]["content"].endswith("Call a function in your reply.\n\nWho in Rome?")
+
+    def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(self, ask: Callable[..., Any]):
+        def model(request: Request) -> Answer:
+            refusal: Answer = answer_error(400, "no schemas")
+            return refusal if "response_format" in request.body else says(AL)(request)
+
+        with served(model) as server:
+            llm = on(server)
+            assert [ask(llm), ask(llm)] == [Person(name="Al", age=3)] * 2
+            assert ["response_format" in request.body for request in server.requests] == [True, False, False]
+
+    def test_what_does_not_fit_is_asked_again_and_then_an_error(self, ask: Callable[..., Any]):
+        with served(says('{"name": "Al"}', AL)) as server:
+            assert ask(on(server)) == Person(name="Al", age=3)
+            complaint = server.requests[-1].body["messages"][-1]["content"]
+        assert "$.age: missing, expected integer" in complaint
+        with served(says("No.", "Still no.")) as server, pytest.raises(ValueError, match=r"wrote none: '.*Still no"):
+            ask(on(server))
+        with (
+            served(says("No.", 'Is {"name": "Al"}!')) as server,
+            pytest.raises(ValueError, match=r"Person: .*age: missing"),
+        ):
+            ask(on(server))
+
+    def test_arguments_for_the_llm_reach_it(self, ask: Callable[..., Any]):
+        with served(says(AL)) as server:
+            ask(on(server), llm_kwargs={"temperature": 0.25, "seed": 7})
+            assert [server.requests[0].body[key] for key in ("temperature", "seed")] == [0.25, 7]
+
+    @pytest.mark.parametrize("own", [{}, {"top_k": 1}, {"grammar": "mine"}], ids=str)
+    @pytest.mark.parametrize("constrain", ["grammar", "json_schema"])
+    def test_fields_of_the_user_s_own_stand(self, ask: Callable[..., Any], constrain: str, own: dict[str, Any]):
+        with served(says(*[AL] * 2)) as server:
+            ask(on(server, {"additional_kwargs": {"extra_body": own}}, constrain=constrain))
+            ask(on(server, constrain=constrain), llm_kwargs={"extra_body": own})
+            bodies = [request.body for request in server.requests]
+        for body in bodies:
+            assert body.items() >= own.items()
+            held_by = {"grammar": "grammar", "json_schema": "response_format"}[constrain]
+            assert body.keys() & {"grammar", "response_format"} == ({"grammar"} if "grammar" in own else {held_by})
 
 
 def test_no_schema_goes_along_if_it_is_not_wanted():
     with served(says(AL)) as server:
         on(server, constrain="off").structured_predict(Person, WHO)
         assert "response_format" not in server.requests[0].body
-
-
-def test_what_does_not_fit_is_asked_again_and_then_an_error():
-    with served(says('{"name": "Al"}', AL)) as server:
-        assert on(server).structured_predict(Person, WHO) == Person(name="Al", age=3)
-        complaint = server.requests[-1].body["messages"][-1]["content"]
-    assert "$.age: missing, expected integer" in complaint
-    with served(says("No.", "Still no.")) as server, pytest.raises(ValueError, match="wrote none: 'Still no"):
-        on(server).structured_predict(Person, WHO)
 
 
 async def test_an_agent_gives_an_object_of_its_output_class():

@@ -1,4 +1,4 @@
-"""One tool has to be called, and the model writes its arguments alone."""
+"""One tool has to be called, and the model writes its arguments without its name."""
 
 from __future__ import annotations
 
@@ -43,12 +43,47 @@ def test_an_object_alone_that_fits_is_the_call(tools: list[dict[str, object]], t
 
 
 @pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ('Here: {"name": "Al", "age": 3}', "Here:"),
+        ('{"name": "Al", "age": "3"} Bye.', "Bye."),
+        ('Here:\n```json\n{"name": "Al", "age": 3}\n```\nBye.', "Here:\nBye."),
+        ('By {"type": "object"}: {"name": "Al", "age": 3}', 'By {"type": "object"}:'),
+        ('{"name": "Al"}, no: {"name": "Al", "age": 3}', '{"name": "Al"}, no:'),
+        ('<think>{Hm}</think>\n{"name": "Al", "age": 3}', "<think>{Hm}</think>"),
+    ],
+)
+@pytest.mark.parametrize("tool_choice", ["required", "Person"])
+def test_so_is_the_one_object_in_a_text_that_fits(text: str, content: str, tool_choice: str):
+    reply = read_in_every_way(asked([PERSON], tool_choice), {"content": text})
+    assert [call.arguments for call in reply.tool_calls] == [AL]
+    assert (reply.content, reply.report.refused) == (content, ())
+    assert text[slice(*reply.tool_calls[0].span)].startswith('{"name": "Al", "age"')
+
+
+@pytest.mark.parametrize(
     "text",
-    ['Here: {"name": "Al", "age": 3}', '{"name": "Al", "age": 3', "```\nNo.", '{"name": "Al", "age": 3} Bye.', "[1]"],
+    [
+        '{"name": "Al", "age": 3',
+        "```\nNo.",
+        "[1]",
+        '{"name": "Al", "age": 3} or {"name": "Bo", "age": 4}',
+        '{"name": "Al", "age": 3} or {"name": "Bo"',
+        '{"person": {"name": "Al", "age": 3}}',
+        '<think>{"name": "Al", "age": 3}</think> No.',
+        'Hm, {"name": "now", "age": 3, "parameters": {}}',
+    ],
 )
 def test_anything_else_is_text(text: str):
     reply = read_in_every_way(asked([PERSON], "Person"), {"content": text})
     assert (reply.content, reply.tool_calls) == (text, ())
+
+
+def test_text_around_an_object_is_checked_even_if_arguments_are_not_made_to_fit():
+    request = asked_with([PERSON], read={"coerce_arguments": False}, request={"tool_choice": "Person"})
+    assert read_in_every_way(request, {"content": 'Here: {"name": "Al", "age": "3"}'}).tool_calls == ()
+    assert read_in_every_way(request, {"content": 'Here: {"name": "Al", "age": 3}'}).tool_calls[0].arguments == AL
+    assert read_in_every_way(request, {"content": '{"name": "Al", "age": "3"}'}).tool_calls != ()
 
 
 @pytest.mark.parametrize("tool_choice", ["auto", "none"])
@@ -62,9 +97,10 @@ def test_with_several_tools_nobody_knows_whose_arguments_they_are():
     assert reply.tool_calls == ()
 
 
-def test_what_does_not_fit_is_asked_again_with_the_form_and_does_not_run_after_that():
+@pytest.mark.parametrize("text", ['{"name": "Al"}', 'Here: {"name": "Al"}'])
+def test_what_does_not_fit_is_asked_again_with_the_form_and_does_not_run_after_that(text: str):
     request = asked([PERSON], "Person")
-    again = request.retry(read_in_every_way(request, {"content": '{"name": "Al"}'}))
+    again = request.retry(read_in_every_way(request, {"content": text}))
     assert again is not None
     assert again.messages[-1]["content"].endswith(
         f"$.age: missing, expected integer. Write all of it again, in the form {FORM}"
