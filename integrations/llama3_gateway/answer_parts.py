@@ -19,18 +19,16 @@ _LINE_BREAKS = str.maketrans("\r\n", "  ")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
-def first_answer(pieces: Sequence[Piece], replies: Sequence[Reply | None]) -> tuple[dict[str, Any], str | None]:
+def first_answer(pieces: Sequence[Piece], replies: Sequence[Reply]) -> tuple[dict[str, Any], str | None]:
     """Return the message of the first choice, and its finish reason; an empty one if there is no choice.
 
     Args:
         pieces: the upstream's choices.
-        replies: what was read of each; `None`: it passes as it came.
+        replies: what was read of each.
     """
     if not pieces:
         return {}, None
     piece, reply = pieces[0], replies[0]
-    if reply is None:
-        return piece.delta, piece.finish_reason
     read: dict[str, Any] = {**reply.to_openai()}
     return {**({"refusal": piece.delta["refusal"]} if "refusal" in piece.delta else {}), **read}, reply.finish_reason
 

@@ -50,7 +50,7 @@ class MessageShape:
         """The type of the block that still grows."""
         self._stop: dict[str, str | None] = {"stop_reason": None, "stop_sequence": None}
 
-    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return a message with the first of the upstream's answers. The arguments of calls keep every digit."""
         message, finish_reason = first_answer(pieces, replies)
         self._note_end(finish_reason, pieces[0].extra if pieces else {})

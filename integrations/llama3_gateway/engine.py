@@ -13,23 +13,25 @@ import anyio
 from llama3_gateway.advice import advised
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, shortened
 from llama3_gateway.exchange import JSON, Exchange
-from llama3_gateway.framing import read_object, written
+from llama3_gateway.framing import read_object
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.refused_calls import RefusedCall, refused_call
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
-from llama3_gateway.turns import ChoiceReader, Delta, Turn, require_content
+from llama3_gateway.turns import ChoiceReader, Delta, Turn, require_content, unreadable
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
 __all__ = ["Engine"]
 
 _WHOLE = ("application/json", "text/html")
-"""The media types of answers that are no streams; not every server names that of a stream rightly."""
+"""The media types of answers that may be no streams: nothing goes out until there is something of an answer."""
 _NO_COMPLETION = "no_completion"
 _MOST_CHOICES = 128
 """How many answers a stream may have that asks for fewer: each takes memory of its own."""
+_MOST_KEPT = 1000
+"""How many bytes of what is no answer are kept, to show them."""
 _SECONDS_AFTER_DONE = 0.05
 """What an upstream has to end its answer after it has said that it is over. Then its connection is closed."""
 
@@ -99,69 +101,55 @@ class Engine:
         Raises:
             GatewayError: it is no completion.
         """
-        return self.body_and_chunk(await answer.whole(self.settings.max_answer))
-
-    def body_and_chunk(self, data: bytes) -> tuple[dict[str, object], Chunk]:
-        """Return what a whole answer of the upstream's is, and what it says.
-
-        Raises:
-            GatewayError: it is no completion.
-        """
+        data = await answer.whole(self.settings.max_answer)
         try:
             body = read_object(data, "the upstream's answer")
             return body, self.dialect.chunk(body)
         except BrokenOffError:
-            message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
-            raise GatewayError(HTTPStatus.BAD_GATEWAY, message, code=_NO_COMPLETION, reason=NOT_A_COMPLETION) from None
+            raise _no_completion(data) from None
 
     async def _answer_whole(self, turn: Turn) -> None:
         async with self.ask(turn) as answer:
             body, chunk = await self.read_whole(answer)
-        replies: list[Reply | None] = []
+        replies: list[Reply] = []
         usage = chunk.usage
         for piece in chunk.pieces:
             reply, used = await self._settled(turn, piece)
             replies.append(reply)
             usage = added_usage(usage, used)
         began = perf_counter()
-        try:
-            content = self.shape.whole(body, chunk.pieces, replies, usage)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
-            log_fault("an answer could not be written, and passed as it was", error, self.record)
-            content = written(body)
+        content = self.shape.whole(body, chunk.pieces, replies, usage)
         self.record.added += perf_counter() - began
         await self.exchange.answer(HTTPStatus.OK, content)
 
-    async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply | None, Usage]:
+    async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply, Usage]:
         """Return what a choice is after all retries, and what those used."""
         reply = self._read(turn.request, piece)
         usage: Usage = None
-        while reply and (again := turn.request.retry(reply)):
+        while again := turn.request.retry(reply):
             turn = turn.again(again)
             self.record.retries += 1
             try:
                 async with self.ask(turn) as answer:
                     _, chunk = await self.read_whole(answer)
+                usage = added_usage(usage, chunk.usage)
+                if not chunk.pieces:
+                    break
+                reply = self._read(again, chunk.pieces[0])
             except (GatewayError, UpstreamRefusal) as error:
                 note_failed_retry(error)
                 break
-            usage = added_usage(usage, chunk.usage)
-            if not chunk.pieces or not (newer := self._read(again, chunk.pieces[0])):
-                break
-            reply = newer
         return reply, usage
 
-    def _read(self, request: Request, piece: Piece) -> Reply | None:
+    def _read(self, request: Request, piece: Piece) -> Reply:
         began = perf_counter()
+        require_content(piece.delta)
         try:
-            require_content(piece.delta)
             reply = request.read(piece.delta, piece.finish_reason)
-            self.record.count(reply)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
-            log_fault("an answer could not be read, and passed as it was", error, self.record)
-            return None
-        finally:
-            self.record.added += perf_counter() - began
+        except TypeError as error:
+            raise unreadable(error) from None
+        self.record.count(reply)
+        self.record.added += perf_counter() - began
         return reply
 
 
@@ -190,6 +178,8 @@ class _Stream:
         self._out: list[bytes] = []
         """What goes to the client with the next write."""
         self._has_begun = False
+        self._came = b""
+        """The first bytes of an answer, until it is known to be one."""
 
     async def run(self) -> None:
         try:
@@ -207,6 +197,7 @@ class _Stream:
                     self._choices[index], self._usage_of_round = first, None
                     self._finish(index)
             self._out.append(self._shape.end(self._usage))
+            await self._start()
             await self._exchange.finish(b"".join(self._out))
         except BrokenOffError as error:
             if not self._exchange.is_started:
@@ -215,8 +206,9 @@ class _Stream:
         except Exception as error:
             if not self._exchange.is_started or self._exchange.is_finished:
                 raise
-            log_fault("a stream could not be written, and broke off", error, self._record)
-            await self._fail(BrokenOffError("a fault of the gateway: its log says where", code="fault"))
+            log_fault("a stream could not be answered, and broke off", error, self._record)
+            fault = BrokenOffError("a fault of the gateway: its log says where", code="fault")
+            await self._exchange.finish(self._shape.fail(fault))
 
     async def _ask(self, turn: Turn, index: int | None) -> None:
         """Ask, and hand the answer on.
@@ -226,34 +218,11 @@ class _Stream:
             index: the choice that is asked again; `None`: all are asked for the first time.
         """
         async with self._engine.ask(turn) as answer:
-            if answer.content_type.startswith(_WHOLE):
-                chunks = self._chunks(await answer.whole(self._settings.max_answer))
+            if not answer.content_type.startswith(_WHOLE):
                 await self._start()
-                self._take(turn, index, chunks)
-                is_done = True
-            else:
-                await self._start()
-                is_done = await self._read(turn, index, answer)
+            is_done = await self._read(turn, index, answer)
         self._end_round(turn, index, is_done=is_done)
         await self._flush()
-
-    def _chunks(self, data: bytes) -> list[Chunk]:
-        """Return what an answer says that claims to be no stream: some servers do not stream, others name it wrongly.
-
-        Raises:
-            GatewayError: it is neither a completion nor a whole stream.
-        """
-        try:
-            return [self._engine.body_and_chunk(data)[1]]
-        except GatewayError:
-            reader = self._dialect.reader()
-            try:
-                chunks = [*reader.feed(data), *reader.end()]
-            except BrokenOffError:
-                chunks = []
-            if not reader.is_done or not any(chunk.pieces for chunk in chunks):
-                raise
-            return chunks
 
     async def _start(self) -> None:
         if not self._exchange.is_started:
@@ -271,6 +240,8 @@ class _Stream:
         pieces = answer.read(self._settings.max_answer)
         try:
             async for data in pieces:
+                if not self._has_begun:
+                    self._came = (self._came + data)[:_MOST_KEPT]
                 self._take(turn, index, reader.feed(data))
                 await self._flush()
                 if reader.is_done:
@@ -313,8 +284,7 @@ class _Stream:
         except BrokenOffError as error:
             if self._has_begun or error.body is not None:
                 raise
-            message = f"{NOT_A_COMPLETION} What came is no stream: {error.message}"
-            raise BrokenOffError(message, code=_NO_COMPLETION, reason=NOT_A_COMPLETION) from None
+            raise _no_completion(self._came) from None
         finally:
             self._record.added += perf_counter() - began
 
@@ -332,7 +302,8 @@ class _Stream:
             self._extra[index] = {**self._extra.get(index, {}), **piece.extra}
         if piece.finish_reason:
             deltas += choice.end(piece.finish_reason)
-        logprobs = choice.logprobs(piece.logprobs) if piece.logprobs or choice.waiting_logprobs else None
+        has_logprobs = piece.logprobs or choice.waiting_logprobs
+        logprobs = choice.logprobs(piece.logprobs, deltas) if has_logprobs else None
         if piece.finish_reason:
             self._settle(index, choice, deltas, logprobs)
         elif deltas or logprobs:
@@ -371,21 +342,21 @@ class _Stream:
         if index is not None and self._choices[index].request is not turn.request:
             self._finish(index)  # asked again, the upstream has said nothing
             return
-        unfinished = [(each, choice) for each, choice in self._choices.items() if not choice.is_over]
-        if not is_done and (unfinished or not self._choices):
-            raise _ended("the upstream's stream ended before its answer did: its log may say why")
         if not self._choices:
-            raise _ended("the upstream's stream has no answer in it: its log may say why")
+            raise _no_completion(self._came)
+        unfinished = [(each, choice) for each, choice in self._choices.items() if not choice.is_over]
+        if unfinished and not is_done:
+            raise _ended("the upstream's stream ended before its answer did: its log may say why")
         for each, choice in unfinished:
             deltas = choice.end(None)
-            self._settle(each, choice, deltas, choice.logprobs(None))
+            self._settle(each, choice, deltas, choice.logprobs(None, deltas))
 
     async def _flush(self) -> None:
-        if self._out:
-            data = b"".join(self._out)
-            self._out.clear()
-            if data:
-                await self._exchange.write(data)
+        data = b"".join(self._out)
+        self._out.clear()
+        if data:
+            await self._start()
+            await self._exchange.write(data)
 
     async def _fail(self, error: BrokenOffError) -> None:
         """Hand out what was held back, as text, and say that the stream broke off."""
@@ -407,6 +378,11 @@ class _Stream:
             if idle >= seconds and not exchange.is_writing:
                 await exchange.write(self._shape.keepalive())
             await anyio.sleep(seconds if idle >= seconds else seconds - idle)
+
+
+def _no_completion(data: bytes) -> BrokenOffError:
+    message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
+    return BrokenOffError(message, code=_NO_COMPLETION, reason=NOT_A_COMPLETION)
 
 
 def _ended(message: str) -> BrokenOffError:

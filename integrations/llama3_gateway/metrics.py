@@ -74,7 +74,7 @@ class Metrics:
         self._calls = _counter(registry, "tool_calls", "Calls that were sent to clients.")
         self._rejections = _counter(registry, "rejections", "Calls that were not sent to clients, by reason.", "reason")
         self._retries = _counter(registry, "retries", "How often a model was asked to write a call again.")
-        self._faults = _counter(registry, "faults", "Replies that could not be read, and passed as they were.")
+        self._faults = _counter(registry, "faults", "Requests that the gateway could not answer by a fault of its own.")
         self._added = Histogram(
             "added_seconds",
             "Time in which the gateway itself worked on a request.",

@@ -121,11 +121,9 @@ class OllamaShape:
         self._head: dict[str, Any] = {}
         self._last: dict[str, Any] = {}
 
-    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return the upstream's answer with a message that was read."""
         reply = replies[0]
-        if reply is None:
-            return written(body)
         message = {name: value for name, value in pieces[0].delta.items() if name != "tool_calls"}
         message["content"] = reply.content or ""
         if reply.reasoning is not None:

@@ -86,8 +86,8 @@ class ChatStreamReader:
         body = read_object(b"".join(self._whole), "the upstream's answer")
         if _is_error(body):
             raise BrokenOffError(_told(body), body=body)
+        yield ChatDialect().chunk(body)
         self.is_done = True
-        yield _chunk(body, "message")
 
     def _chunks(self, events: list[ServerEvent]) -> Iterator[Chunk]:
         for event in events:
@@ -122,7 +122,7 @@ class ChatShape:
         self._calls: dict[int, int] = {}
         """How many calls each choice has."""
 
-    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return the upstream's answer with messages that were read."""
         choices = [
             _choice(given, piece, reply) for given, piece, reply in zip(body["choices"], pieces, replies, strict=True)
@@ -219,9 +219,7 @@ def _chunk(body: dict[str, Any], key: str) -> Chunk:
     return chunk
 
 
-def _choice(given: dict[str, Any], piece: Piece, reply: Reply | None) -> dict[str, Any]:
-    if reply is None:
-        return given
+def _choice(given: dict[str, Any], piece: Piece, reply: Reply) -> dict[str, Any]:
     message = {name: value for name, value in piece.delta.items() if name not in {"tool_calls", "function_call"}}
     choice = {**given, "message": {**message, **reply.to_openai()}, "finish_reason": reply.finish_reason}
     if choice.get("logprobs") and (reply.tool_calls or reply.content != piece.delta.get("content")):

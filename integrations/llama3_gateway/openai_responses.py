@@ -61,7 +61,7 @@ class ResponseShape:
         self._number = 0
         self._finish_reason: str | None = None
 
-    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return a response with the first of the upstream's answers."""
         self._model = body.get("model") or self._model
         if pieces:

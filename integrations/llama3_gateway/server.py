@@ -46,15 +46,10 @@ def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
         say: is told where it serves, who can reach it, and which upstreams do not answer.
 
     Raises:
-        AddressError: the address cannot be used, or is that of an upstream.
+        AddressError: the address cannot be used.
     """
     listening = _listen(settings)
     port = listening.getsockname()[1]
-    for upstream in settings.upstreams:
-        if settings.is_own_address(upstream, port):
-            listening.close()
-            message = f"the upstream {upstream.shown} is the gateway itself: --upstream says where the model is"
-            raise AddressError(f"{message}, --port where the gateway is")
     _log_to_stderr()
     config = uvicorn.Config(
         Gateway(settings),
@@ -109,12 +104,16 @@ async def warning_of(upstream: Upstream, seconds: float = _SECONDS_TO_CHECK) -> 
     client = UpstreamClient(seconds, "llama3-tools-serve")
     try:
         async with client.ask(upstream, "GET", "/v1/models", headers=[], body=b"") as answer:
-            is_missing = answer.status == HTTPStatus.NOT_FOUND
+            status = answer.status
     except GatewayError as error:
         return None if error.code == UPSTREAM_TIMEOUT else error.message
     finally:
         await client.aclose()
-    return f"there is no {upstream.shown}/models: does --upstream end in /v1?" if is_missing else None
+    if status == HTTPStatus.LOOP_DETECTED:
+        return f"the upstream {upstream.shown} is the gateway itself: --upstream says where the model is"
+    return (
+        f"there is no {upstream.shown}/models: does --upstream end in /v1?" if status == HTTPStatus.NOT_FOUND else None
+    )
 
 
 def greeting(settings: GatewaySettings, port: int) -> str:

@@ -275,25 +275,6 @@ class GatewaySettings(ModelOptions):
         """Whether it listens on all addresses of this machine."""
         return self.host in _ALL_ADDRESSES
 
-    def is_own_address(self, upstream: Upstream, port: int) -> bool:
-        """Return whether an upstream is the gateway itself, as far as its URL tells.
-
-        >>> settings = GatewaySettings(upstream="http://localhost:8089/v1")
-        >>> settings.is_own_address(settings.default.upstream, 8089)
-        True
-
-        Args:
-            upstream: the upstream.
-            port: on which the gateway listens.
-        """
-        parts = urlsplit(upstream.url)
-        host = parts.hostname or ""
-        if parts.port != port:
-            return False
-        return host == self.host or (
-            (self.is_for_all_addresses or self.is_for_this_machine) and (_is_loopback(host) or host in _ALL_ADDRESSES)
-        )
-
     def is_own_host(self, name: str) -> bool:
         """Return whether a request for a host of this name is meant for the gateway.
 

@@ -90,13 +90,13 @@ class Shape(Protocol):
     content_type: bytes
     """The media type of streams."""
 
-    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply | None], usage: Usage) -> bytes:
+    def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return a whole answer.
 
         Args:
             body: the upstream's own.
             pieces: its choices.
-            replies: what was read of each; `None`: it passes as it came.
+            replies: what was read of each.
             usage: the tokens that were used, retries included.
         """
 

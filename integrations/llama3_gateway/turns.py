@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
-from llama3_gateway.errors import GatewayError, UpstreamRefusal, bad_request
-from llama3_gateway.logs import log_fault
+from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, bad_request
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.ollama_images import images_beside_text
 from llama3_gateway.settings import ModelSettings
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import Hold, Reply, Request, kept_chat
+from llama3_tools.chat import Hold, Request, kept_chat
 
-__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content"]
+__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content", "unreadable"]
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
@@ -113,7 +112,6 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     _require_functions(tools)
     if messages is None:
         raise bad_request(f"messages is missing: send a list such as [{_MESSAGE}]", "messages")
-    _require_words(messages)
     if not isinstance(stream, (bool, type(None))):
         raise bad_request(f"stream is true or false, not {json.dumps(stream)[:100]}", "stream")
     try:
@@ -154,7 +152,7 @@ def has_tool_history(messages: object) -> bool:
 
 
 class ChoiceReader:
-    """Reads one of the answers to a turn. What it cannot read by a fault of its own, it passes as it came.
+    """Reads one of the answers to a turn.
 
     >>> from llama3_gateway.settings import Upstream
     >>> tools = [{"type": "function", "function": {"name": "now"}}]
@@ -175,122 +173,82 @@ class ChoiceReader:
             follows: whether the client has something of an earlier answer.
         """
         self.request = request
-        self.reply: Reply | None = None
-        """The answer, once it is over; `None` as well if it passed as it came."""
         self.finish_reason: str | None = None
         """Why it ended, once it is over."""
-        self.is_over = False
-        """Whether it has ended."""
         self.has_begun = False
         """Whether the upstream has said a word of it."""
-        self.has_called = False
-        """Whether a call was handed out."""
         self.waiting_logprobs: list[Any] = []
         """Those whose text was not handed out yet."""
         self._record = record
         self._stream = request.stream(follows=follows)
-        self._is_raw = False
-        self._unsent: list[str] = []
-        """The text that was not handed out yet, and maybe calls that were."""
-        self._native: list[Delta] = []
-        """The pieces of the server's own calls."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self._stream.is_over
 
     def feed(self, delta: Delta) -> list[Delta]:
-        """Take the next delta, and return what goes to the client now."""
-        if not self.has_begun:
-            self.has_begun = any(value for name, value in delta.items() if name != "role")
-        if self._is_raw:
-            return _not_empty(delta)
-        content = delta.get("content")
-        if isinstance(content, str):
-            self._unsent.append(content)
-        elif content is not None:
-            self._native.append({"content": content})
-        if delta.get("tool_calls"):
-            self._native.append({"tool_calls": delta["tool_calls"]})
+        """Take the next delta, and return what goes to the client now.
+
+        Raises:
+            BrokenOffError: it is none in OpenAI's form.
+        """
+        self.has_begun = self.has_begun or any(value for name, value in delta.items() if name != "role")
+        if type(delta.get("content")) is not str:
+            require_content(delta)
         try:
-            if type(content) is not str:
-                require_content(delta)
-            return self._handed_out(self._stream.feed(delta))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the answer is not lost
-            return self._passed(error)
+            return _not_empty(self._stream.feed(delta))
+        except TypeError as error:
+            raise unreadable(error) from None
 
     def end(self, finish_reason: str | None) -> list[Delta]:
         """Take the end of the answer, and return what was held back for it."""
-        self.is_over = True
-        deltas: list[Delta] = []
-        if not self._is_raw:
-            try:
-                deltas = self._handed_out(self._stream.end(finish_reason))
-                self.reply = self._stream.reply
-                self.finish_reason = self.reply.finish_reason
-                self._record.count(self.reply)
-            except Exception as error:  # noqa: BLE001 - as above
-                deltas = self._passed(error)
-        if self.reply is None:
-            self.finish_reason = "tool_calls" if self.has_called else finish_reason or "stop"
+        deltas = _not_empty(self._stream.end(finish_reason))
+        self.finish_reason = self._stream.reply.finish_reason
+        self._record.count(self._stream.reply)
         return deltas
 
     def abort(self) -> list[Delta]:
         """Take the news that the answer broke off: what was held back is text, and nothing more is called."""
-        if self._is_raw or self.is_over:
+        if self.is_over:
             return []
-        self.is_over = True
-        try:
-            deltas = self._handed_out(self._stream.abort())
-            self._record.count(self._stream.reply)
-        except Exception as error:  # noqa: BLE001 - as above
-            return self._passed(error)
+        deltas = _not_empty(self._stream.abort())
+        self._record.count(self._stream.reply)
         return deltas
 
     def retry(self) -> Request | None:
         """Return the request by which the model is asked again; `None` if it is not."""
-        return self.request.retry(self.reply) if self.reply else None
+        return self.request.retry(self._stream.reply)
 
-    def logprobs(self, given: object) -> dict[str, Any] | None:
-        """Take those that came with a delta, and return those that go out now.
+    def logprobs(self, given: object, deltas: Sequence[Delta]) -> dict[str, Any] | None:
+        """Take those that came with a delta, and return those that go out now, with the next text that does.
 
-        They go with the text that they are about. After a call there are none, as the text is not what was written.
+        After a call there are none, as the text is not what was written.
         """
-        if self.has_called:
+        if self._stream.tool_calls:
             return None
         if isinstance(given, Mapping) and isinstance(given.get("content"), list):
             self.waiting_logprobs += given["content"]
-        if not self.waiting_logprobs or (self._unsent and not self.is_over):
+        if not self.waiting_logprobs or not (self.is_over or any("content" in delta for delta in deltas)):
             return None
         logprobs, self.waiting_logprobs = self.waiting_logprobs, []
         return {"content": logprobs, "refusal": None}
-
-    def _handed_out(self, deltas: list[Delta]) -> list[Delta]:
-        kept: list[Delta] = []
-        for delta in deltas:
-            text = delta.get("content")
-            if isinstance(text, str):
-                unsent = "".join(self._unsent)
-                rest = unsent[len(text) :] if unsent.startswith(text) else _after(unsent, text)
-                self._unsent = [rest] if rest else []
-                kept.append(delta)
-            elif delta := _without_role(delta):
-                self.has_called = self.has_called or "tool_calls" in delta
-                kept.append(delta)
-        return kept
-
-    def _passed(self, error: Exception) -> list[Delta]:
-        log_fault("an answer could not be read, and passed as it was", error, self._record)
-        self._is_raw = True
-        unsent = "".join(self._unsent)
-        return [{"content": unsent}, *self._native] if unsent else self._native
 
 
 def require_content(message: Mapping[str, Any]) -> None:
     """Require a content that is one in OpenAI's form.
 
     Raises:
-        TypeError: it is another.
+        BrokenOffError: it is another.
     """
     content = message.get("content")
     if not isinstance(content, (str, list, type(None))):
-        raise TypeError(f"a content is a text or a list of parts, not {type(content).__name__}")
+        raise unreadable(f"a content is a text or a list of parts, not {type(content).__name__}")
+
+
+def unreadable(why: object) -> BrokenOffError:
+    """Return the error that an upstream's answer is none in OpenAI's form."""
+    return BrokenOffError(f"the upstream's answer cannot be read: {why}")
 
 
 def _require_functions(tools: object) -> None:
@@ -309,45 +267,12 @@ def _is_one_of(words: frozenset[str], word: object) -> bool:
     return isinstance(word, str) and word in words
 
 
-def _require_words(messages: object) -> None:
-    """Require that what names something in a conversation is a text, where it is said at all."""
-    for place, message in enumerate(messages if isinstance(messages, list) else ()):
-        where = f"messages[{place}]"
-        if not isinstance(message, Mapping):
-            raise bad_request(f"{where} is an object such as {_MESSAGE}, not {json.dumps(message)[:100]}", where)
-        _require_texts(message, ("role", "name", "tool_call_id"), where)
-        for at, part in enumerate(_parts(message)):
-            _require_texts(part, ("type",), f"{where}.content[{at}]")
-        for at, call in enumerate(calls if isinstance(calls := message.get("tool_calls"), list) else ()):
-            _require_texts(call, ("id", "type"), f"{where}.tool_calls[{at}]")
-            function = call.get("function") if isinstance(call, Mapping) else None
-            _require_texts(function, ("name",), f"{where}.tool_calls[{at}].function")
-
-
-def _require_texts(value: object, names: Sequence[str], where: str) -> None:
-    for name in names:
-        if isinstance(value, Mapping) and not isinstance(given := value.get(name), (str, type(None))):
-            raise bad_request(f"{where}.{name} is a text, not {json.dumps(given)[:100]}", f"{where}.{name}")
-
-
 def _parts(message: Mapping[str, Any]) -> list[Any]:
     content = message.get("content")
     return content if isinstance(content, list) else []
 
 
-def _after(unsent: str, text: str) -> str:
-    at = unsent.find(text)
-    if at < 0:
-        text = text.lstrip("\n")  # line breaks may set it apart from an earlier answer
-        at = unsent.find(text)
-    return unsent if at < 0 else unsent[at + len(text) :]
-
-
-def _not_empty(delta: Delta) -> list[Delta]:
-    kept = _without_role(delta)
-    return [kept] if kept else []
-
-
-def _without_role(delta: Delta) -> Delta:
-    """Return a delta without its role, which is sent once, and without what is nothing."""
-    return {name: value for name, value in delta.items() if value is not None and name != "role"}
+def _not_empty(deltas: list[Delta]) -> list[Delta]:
+    """Return deltas without their role, which is sent once, and without what is nothing."""
+    kept = [{name: value for name, value in delta.items() if value is not None and name != "role"} for delta in deltas]
+    return [delta for delta in kept if delta]

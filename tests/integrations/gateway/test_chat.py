@@ -463,7 +463,7 @@ class TestConstraint:
         ({"parallel_tool_calls": "yes"}, "parallel_tool_calls", "parallel_tool_calls"),
         ({"messages": "Hi"}, "messages", "messages must be a list"),
         ({"messages": None}, "messages", "messages is missing"),
-        ({"messages": [*QUESTION, "Hi"]}, "messages[1]", 'messages[1] is an object such as {"role": "user"'),
+        ({"messages": [*QUESTION, "Hi"]}, "messages", 'a message must be a dict such as {"role": "user"'),
         ({"stream": "yes"}, "stream", 'stream is true or false, not "yes"'),
         ({"messages": [{"role": "assistant", "tool_calls": {}}, *QUESTION]}, "messages", "tool_calls must be a list"),
         ({"messages": [{"role": "user", "content": 5}]}, "messages", "messages[0].content must be a str or a list"),

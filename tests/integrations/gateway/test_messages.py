@@ -420,14 +420,6 @@ def test_a_call_that_was_refused_as_none_is_read():
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
-def test_a_reply_that_cannot_be_read_passes_as_it_was(is_stream: bool):
-    message = {"role": "assistant", "content": "Hi", "tool_calls": [5]}
-    answer = completion([{"index": 0, "message": message, "finish_reason": "stop"}])
-    with serving([events(chunk(message), chunk({}, "stop")) if is_stream else answer]) as served:
-        assert answered(served, is_stream=is_stream)["content"] == [text("Hi")]
-
-
-@pytest.mark.parametrize("is_stream", [False, True])
 def test_a_refusal_of_the_servers_is_text(is_stream: bool):
     message = {"role": "assistant", "content": None, "refusal": "I cannot help"}
     parts = [chunk({"refusal": "I cannot "}), chunk({"refusal": "help"}), chunk({}, "stop"), b"data: [DONE]\n\n"]
