@@ -12,7 +12,7 @@ from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.constraint import answer_schema, in_json_schema, tool_grammar
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.history import HistoryOptions, flatten_history
-from llama3_tools.chat.messages import Message, require_content, require_message, with_text
+from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Reply
@@ -454,5 +454,6 @@ def _require_messages(messages: object) -> list[Message]:
 
 def _content_with_misfits(reply: Reply) -> str | list[Any]:
     """Return what the model wrote, with the calls that are no text of the content: those that do not fit."""
-    misfits = "\n".join(call.text for call in reply.report.refused if call.reason == MISFIT)
-    return with_text(reply.content, misfits)
+    text, _ = joined_text(reply.content)
+    misfits = [call.text for call in reply.report.refused if call.reason == MISFIT and call.text not in text]
+    return with_text(reply.content, "\n".join(misfits))

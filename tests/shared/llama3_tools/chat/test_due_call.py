@@ -102,6 +102,7 @@ def test_what_does_not_fit_is_asked_again_with_the_form_and_does_not_run_after_t
     request = asked([PERSON], "Person")
     again = request.retry(read_in_every_way(request, {"content": text}))
     assert again is not None
+    assert again.messages[-2] == {"role": "assistant", "content": text}
     assert again.messages[-1]["content"].endswith(
         f"$.age: missing, expected integer. Write all of it again, in the form {FORM}"
     )
