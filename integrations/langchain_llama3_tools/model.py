@@ -20,7 +20,7 @@ from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed,
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.parser import changed_options
 from langchain_llama3_tools.runs import TurnRun
-from langchain_llama3_tools.structured import parsed_object, with_error
+from langchain_llama3_tools.structured import as_raw, parsed_object, with_error
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
 from langchain_llama3_tools.turn import Turn
 from llama3_tools import __version__
@@ -174,10 +174,11 @@ class Llama3ToolModel(BaseChatModel):
             OutputParserException: in `invoke`, the model gave no object that fits, though it was asked again.
         """
         if method == "function_calling":
-            given: Runnable[LanguageModelInput, Any] = super().with_structured_output(
-                schema, include_raw=True, **kwargs
-            )
-            checked = given | RunnableLambda(with_error)
+            given: Any = super().with_structured_output(schema, include_raw=True, **kwargs)
+            # LangChain's first step has the bound model in a map, which hands it no arguments of `invoke`.
+            bound = given.first.steps__["raw"]
+            checked: Runnable[LanguageModelInput, Any]
+            checked = bound | RunnableLambda(as_raw) | given.last | RunnableLambda(with_error)
             return checked if include_raw else checked | RunnableLambda(parsed_object)
         if strict is not None:
             kwargs["strict"] = strict

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import BaseMessage
 
 from llama3_tools.chat import REFUSED_TOOL_CALLS
 
-__all__ = ["parsed_object", "with_error"]
+__all__ = ["as_raw", "parsed_object", "with_error"]
+
+
+def as_raw(message: BaseMessage) -> dict[str, BaseMessage]:
+    """Return a message as what parses it takes it."""
+    return {"raw": message}
 
 
 def with_error(output: dict[str, Any]) -> dict[str, Any]:

@@ -92,6 +92,16 @@ def astream(model: Any) -> Any:  # noqa: ANN401
 in_each_way = pytest.mark.parametrize("ask", [invoke, ainvoke, stream, astream])
 
 
+@pytest.mark.parametrize("include_raw", [False, True])
+def test_arguments_of_a_call_reach_the_model_inside(include_raw: bool) -> None:
+    with serving(OBJECT, OBJECT, OBJECT) as server:
+        asked = structured(server, include_raw=include_raw)
+        asked.invoke("Who?", seed=5)
+        asyncio.run(asked.ainvoke("Who?", seed=5))
+        list(asked.stream("Who?", seed=5))
+    assert [request.body["seed"] for request in server.requests] == [5] * 3  # type: ignore[index]
+
+
 @in_each_way
 class TestObjects:
     @pytest.mark.parametrize(
