@@ -71,6 +71,13 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _collect_before_each_module() -> None:
+    """Collect what the tests before left, and keep the garbage collector from the rest, for the same reason."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def documented_endpoint() -> Iterator[str]:
     """The base URL of the server that stands in for those that the documentation names."""

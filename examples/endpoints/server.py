@@ -104,7 +104,7 @@ class LoopbackServer:
         """Start serving."""
         self._closing.clear()
         self._http = _Server(self)
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+        threading.Thread(target=self._http.serve, daemon=True).start()
         return self
 
     def __exit__(
@@ -113,7 +113,7 @@ class LoopbackServer:
         """Stop serving; answers under way end."""
         if self._http is not None:
             self._closing.set()
-            self._http.shutdown()
+            self._http.stop()
             self._http.server_close()
             self._http = None
 
@@ -125,6 +125,18 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, owner: LoopbackServer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.owner = owner
+        self._stopped = threading.Event()
+
+    def serve(self) -> None:
+        """Take connections until one comes from `stop`."""
+        while self.owner.wait(0):
+            self.handle_request()
+        self._stopped.set()
+
+    def stop(self) -> None:
+        """End `serve` at once; `serve_forever` would look only now and then whether it shall end."""
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.server_port)):
+            self._stopped.wait()
 
 
 class _Handler(BaseHTTPRequestHandler):

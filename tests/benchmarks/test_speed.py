@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -300,8 +301,8 @@ def test_published_outputs_are_read_with_the_tools_that_are_declared_for_each(tm
         [text],  # the other one calls a tool that it does not have
         [[tool["function"]["name"] for tool in TOOLS]],
     )
-    ratios = {target.name: target.target for target in targets(1, 8 * SIZE, [outputs]) if "real" in target.name}
-    assert ratios == {
+    shapes = takewhile(lambda target: "characters" not in target.name, targets(1, SIZE, [outputs]))
+    assert {target.name: target.target for target in shapes if "real" in target.name} == {
         "`<tool_call>`, 2 real outputs": 10,
         "`<tool_call>`, 1 real outputs, own tools, coercion": 14,
     }

@@ -13,9 +13,11 @@ import langgraph_agent
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import LoopbackServer
 from endpoints.wire import api
-from programs import run_program
+from programs import run_in_turn
 
 CALL = '{"name": "subtract", "parameters": {"a": 5, "b": 3}}'
+
+PROGRAMS = [langchain_agent.__file__, langgraph_agent.__file__]
 
 Main = Callable[[list[str]], int]
 
@@ -24,11 +26,9 @@ both = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize(
-    "program", [langchain_agent.__file__, langgraph_agent.__file__], ids=lambda path: Path(path).stem
-)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: Path(path).stem)
 def test_as_it_is_it_plays_a_script(program: str) -> None:
-    result = run_program(program, "--pause", "0")
+    result = run_in_turn(*PROGRAMS)[program]
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()[1:]
     lines[6:8] = sorted(lines[6:8])  # tools run side by side, and either may be ready first

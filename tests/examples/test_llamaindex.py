@@ -14,7 +14,7 @@ from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, api
 from llamaindex_program import Program, written
-from programs import run_program
+from programs import run_in_turn
 
 PROGRAMS = [llamaindex_agent.PROGRAM, llamaindex_workflow.PROGRAM, llamaindex_react.PROGRAM]
 PAGE = Answer((b"<!doctype html>",), "text/html")
@@ -36,7 +36,8 @@ def lines(output: str, kind: str) -> list[str]:
 
 
 def test_it_runs_as_it_is(program: Program) -> None:
-    result = run_program(program.file, "--pause", "0", warnings_are_errors=False)  # LlamaIndex has its own
+    files = [each.file for each in PROGRAMS]
+    result = run_in_turn(*files, warnings_are_errors=False)[program.file]  # LlamaIndex has warnings of its own
     assert (result.returncode, result.stderr) == (0, "")
     assert f"Question  {program.question}" in result.stdout
     assert lines(result.stdout, "call")

@@ -16,19 +16,19 @@ from imports import IMPORTS
 
 FRAMEWORKS = ["langchain", "langchain_core", "langgraph", "llama_index", "openai"]
 
-ADAPTERS = [
-    ("langchain_llama3_tools", "llama_index"),
-    ("llama_index_llama3_tools", "langchain_core"),
-]
-
 BASES = {package: base for package, base, _ in IMPORTS}
 """What an adapter's framework imports itself, by the adapter."""
 
-BROUGHT = [
-    ("langchain_llama3_tools", "Llama3JsonToolOutputParser, Llama3ToolModel", ["langchain_core.tools"]),
-    ("llama_index_llama3_tools", "Llama3JsonToolOutputParser, Llama3ToolLLM", []),
+ADAPTERS = [
+    (
+        "langchain_llama3_tools",
+        "llama_index",
+        "Llama3JsonToolOutputParser, Llama3ToolModel",
+        ["langchain_core.tools"],
+    ),
+    ("llama_index_llama3_tools", "langchain_core", "Llama3JsonToolOutputParser, Llama3ToolLLM", []),
 ]
-"""An adapter, what it is used for, and what of the framework may come beside what that imports itself."""
+"""An adapter, the other framework, what it is used for, and what of its own may come beside what its base imports."""
 
 BLOCK = """
 import sys
@@ -118,27 +118,24 @@ def test_what_needs_an_extra_works_with_it_and_names_it_where_it_is_missing(extr
     assert (status != 0, f"pip install 'llama3-tools[{extra}]'" in printed) == (True, True), printed
 
 
-@pytest.mark.parametrize(("adapter", "names", "more"), BROUGHT)
-def test_an_adapter_brings_no_more_of_its_framework_than_it_needs(adapter: str, names: str, more: list[str]) -> None:
-    program = (
-        f"import {BASES[adapter]}; before = set(sys.modules); from {adapter} import {names}; "
-        "print(*set(sys.modules) - before)"
-    )
-    brought = [module for module in run(program) if module.partition(".")[0] in FRAMEWORKS]
-    assert [module for module in brought if not module.startswith(tuple(more))] == []
-
-
-@pytest.mark.parametrize(("adapter", "other"), ADAPTERS)
-def test_all_that_an_adapter_exports_is_there(adapter: str, other: str) -> None:
-    other_is_there = f"import {adapter} as adapter; print(hasattr(adapter, {other!r}))"
-    missing = f"from {adapter} import *; print(*set(adapter.__all__) - set(globals()))"
-    assert run(f"{other_is_there}; {missing}") == ["False"]
-
-
-@pytest.mark.parametrize(("adapter", "other"), ADAPTERS)
-def test_an_adapter_works_where_the_other_framework_is_missing(adapter: str, other: str) -> None:
-    program = f"{BLOCK.format(blocked=other)}import {adapter}; print({adapter}.Llama3JsonToolOutputParser.__name__)"
-    assert run(program) == ["Llama3JsonToolOutputParser"]
+@pytest.mark.parametrize(("adapter", "other", "names", "more"), ADAPTERS)
+def test_an_adapter_exports_all_that_it_says_and_brings_no_more_than_it_needs(
+    adapter: str, other: str, names: str, more: list[str]
+) -> None:
+    """It is imported where the other framework is missing."""
+    program = f"""{BLOCK.format(blocked=other)}
+import {BASES[adapter]}
+before = set(sys.modules)
+from {adapter} import {names}
+brought = set(sys.modules) - before
+import {adapter} as adapter
+from {adapter} import *
+print(hasattr(adapter, {other!r}), set(adapter.__all__) <= set(globals()), *brought)
+"""
+    has_other, has_all, *brought = run(program)
+    assert (has_other, has_all) == ("False", "True")
+    of_frameworks = [module for module in brought if module.partition(".")[0] in FRAMEWORKS]
+    assert [module for module in of_frameworks if not module.startswith(tuple(more))] == []
 
 
 @pytest.mark.parametrize(

@@ -81,16 +81,6 @@ def test_no_file_names_the_host_of_a_package_index() -> None:
     assert named == set()
 
 
-@pytest.mark.parametrize("part", ["keywords", "classifiers", "urls"])
-def test_the_package_says_what_it_is(part: str) -> None:
-    assert PROJECT[part]
-
-
-def test_the_licence_is_named_by_its_identifier_alone() -> None:
-    assert PROJECT["license"] == "MIT"
-    assert not any(classifier.startswith("License ::") for classifier in PROJECT["classifiers"])
-
-
 def test_the_description_of_the_package_has_no_relative_link() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     made = package_readme.absolute(text, PROJECT["urls"]["Source"], "v1.0.0")

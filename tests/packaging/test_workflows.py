@@ -26,10 +26,6 @@ RUNS = [
 USES = re.compile(r"uses: (?P<action>\S+?)@(?P<commit>\S+)(?P<tag>.*)")
 
 
-def test_there_is_a_workflow_for_changes_and_one_for_releases() -> None:
-    assert set(PARSED) == {"ci.yml", "release.yml"}
-
-
 @pytest.mark.parametrize(("line", "environment"), RUNS)
 def test_a_step_runs_what_is_there(line: str, environment: dict[str, str]) -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
@@ -116,24 +112,6 @@ def test_the_page_try_it_is_used_in_a_browser_for_each_change_and_each_release()
     makefile = (ROOT / "Makefile").read_text("utf-8")
     recipe = makefile.partition("\nrelease-check:")[2].partition("\n\n")[0]
     assert "-m site tests/docs" in recipe
-
-
-FORMS = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml")}
-
-
-def labels(form: str) -> str:
-    return "\n".join(part["attributes"]["label"] for part in FORMS[form]["body"])
-
-
-@pytest.mark.parametrize("form", ["misread_output", "no_calls"])
-def test_a_form_asks_for_what_the_model_wrote_the_model_and_the_server(form: str) -> None:
-    for asked in ("Paste the raw text that your model wrote", "Model", "Server"):
-        assert asked in labels(form).splitlines()
-
-
-def test_who_gets_no_calls_is_asked_to_run_the_doctor() -> None:
-    assert "`llama3-tools doctor --json`" in labels("no_calls")
-    assert FORMS["config"]["blank_issues_enabled"] is False
 
 
 def test_the_template_of_a_pull_request_names_what_a_change_brings() -> None:

@@ -48,7 +48,7 @@ TOLD = (
 
 
 @given(readings, outputs | noise, st.randoms(use_true_random=False))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Random):
     invariants.every_chunking_is_one_shot(list(output), READINGS[reading])
     places = range(1, len(output))
@@ -57,13 +57,13 @@ def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Ra
 
 
 @given(readings, outputs | noise)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_nothing_is_lost_and_nothing_is_there_twice(reading: str, output: str):
     invariants.nothing_is_lost(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_call_stands_where_its_span_says_and_reads_the_same_there(reading: str, output: str):
     invariants.calls_stand_where_they_say(output, READINGS[reading])
 
@@ -75,19 +75,19 @@ def test_the_calls_of_a_beginning_are_the_first_calls_of_the_whole(reading: str,
 
 
 @given(readings, outputs)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_rejections_stand_in_order_and_apart_from_the_calls(reading: str, output: str):
     invariants.rejections_stand_in_order(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_the_content_holds_no_call_that_was_not_rejected(reading: str, output: str):
     invariants.content_holds_no_other_call(output, READINGS[reading])
 
 
 @given(readings, outputs)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_plain_call_is_called_or_rejected(reading: str, output: str):
     invariants.plain_calls_are_accounted_for(output, READINGS[reading])
 
@@ -98,7 +98,7 @@ def test_a_plain_call_is_called_or_rejected(reading: str, output: str):
     st.integers(1, 30),
     st.integers(1, 90),
 )
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_stream_holds_back_no_more_than_a_call(reading: str, output: str, times: int, size: int):
     text = output * times
     chunks = [text[start : start + size] for start in range(0, len(text), size)]
@@ -109,7 +109,7 @@ def test_a_stream_holds_back_no_more_than_a_call(reading: str, output: str, time
 
 
 @given(readings, outputs, st.integers(1, 30))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_progress_is_of_calls(reading: str, output: str, size: int):
     chunks = [output[start : start + size] for start in range(0, len(output), size)]
     invariants.progress_is_of_calls(chunks, TELLING[reading])
@@ -127,7 +127,7 @@ def test_each_call_is_told_of_that_is_named_before_its_arguments(calls: list[str
 
 
 @given(readings, outputs, st.integers(0, 200))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_stream_that_breaks_off_calls_nothing(reading: str, output: str, place: int):
     breaking_off_calls_nothing(output, READINGS[reading], [min(place, len(output))])
 

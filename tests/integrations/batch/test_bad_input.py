@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -374,11 +373,6 @@ def test_without_pyarrow_the_extra_is_named_and_single_outputs_are_read(lines: P
     )
     single = done("extract", lines, before=BLOCKED)
     assert (single.returncode, json.loads(single.stdout)["file"]) == (0, str(lines))
-
-
-def test_single_outputs_are_read_as_before(lines: Path) -> None:
-    result: Any = json.loads(extract_files(lines).stdout)
-    assert result["file"] == str(lines)
 
 
 @pytest.mark.parametrize("options", [[], ["--overwrite"]], ids=["", "--overwrite"])

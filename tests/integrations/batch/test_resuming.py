@@ -380,7 +380,7 @@ def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, end
     assert not (ended.parent / "a.jsonl").exists()
 
 
-ENDINGS = [(1, signal.SIGKILL), (1, signal.SIGTERM), (2, signal.SIGKILL), (2, signal.SIGINT)]
+ENDINGS = [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGINT)]
 SMALL = "import llama3_batch.parquet_source as it; it.PART_ROWS = 500"
 HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
 

@@ -127,7 +127,7 @@ def test_a_server_that_has_its_api_elsewhere_is_healthy() -> None:
 
 def test_it_takes_no_longer_than_it_may() -> None:
     with LoopbackServer(lambda _: Answer((b" ",) * 200, pause=0.1)) as server:
-        result = ask(server.base_url, "--timeout", 1)
+        result = ask(server.base_url, "--timeout", 0.2)
     assert "it does not answer in time → allow more with --timeout, or compare the host" in words(result.stdout)
 
 
@@ -146,11 +146,11 @@ def test_a_header_that_does_not_end_takes_no_longer_either() -> None:
         server.daemon_threads = True
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         started = time.monotonic()
-        result = ask(f"http://127.0.0.1:{server.server_address[1]}/v1", "--timeout", 1)
+        result = ask(f"http://127.0.0.1:{server.server_address[1]}/v1", "--timeout", 0.2)
         seconds = time.monotonic() - started
         server.shutdown()
     assert "it does not answer in time" in words(result.stdout)
-    assert seconds < 5
+    assert seconds < 5  # of the nine that the header takes
 
 
 def _hanging_up(listed: bytes, answer: bytes) -> type[StreamRequestHandler]:
@@ -230,7 +230,7 @@ def test_what_there_was_no_time_for_is_named() -> None:
         return reply if len(asked) < 3 else Answer((b" ",) * 200, pause=0.1)
 
     with faulty(Faulty(slow_later, frozenset())) as server:
-        result = ask(server.base_url, "--timeout", 4)
+        result = ask(server.base_url, "--timeout", 2)
     assert "· not_asked: there was no time for: two, two streamed, arguments" in words(result.stdout)
     assert "✗" not in result.stdout
     assert_nothing_is_known(result)
@@ -271,14 +271,13 @@ def test_what_the_model_does_with_the_tools_in_the_prompt_is_not_told_unasked() 
     assert "It is not known whether this model calls then" in words(result.stdout)
 
 
-@pytest.mark.parametrize("slow", [name for name in QUESTIONS if name not in {"plain", *ONLY_IF_NEEDED}])
-def test_a_question_that_takes_too_long_is_no_fault_of_another_kind(slow: str) -> None:
+def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
     with faulty("healthy") as server:
         examination = examine(server.base_url, "llama", seconds=30)
-    late = Exchange(slow, error="no answer in time", is_timeout=True)
-    examination = replace(examination, exchanges={**examination.exchanges, slow: late})
-    codes = {finding.code for finding in find_faults(examination)}
-    assert codes == {"not_asked"}
+    for slow in QUESTIONS.keys() - {"plain", *ONLY_IF_NEEDED}:
+        late = Exchange(slow, error="no answer in time", is_timeout=True)
+        without = replace(examination, exchanges={**examination.exchanges, slow: late})
+        assert {finding.code for finding in find_faults(without)} == {"not_asked"}, slow
 
 
 def test_a_long_answer_takes_no_longer_either() -> None:

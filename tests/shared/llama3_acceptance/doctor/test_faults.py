@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +13,7 @@ from llama3_acceptance.doctor import Finding, examine, find_faults
 from llama3_acceptance.doctor.finding import FindingCode
 
 
+@cache
 def found(name: str) -> tuple[Finding, ...]:
     with faulty(name) as server:
         return find_faults(examine(server.base_url, "llama", seconds=30))
