@@ -102,7 +102,7 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
 def _warn_if_replaced(request: ModelRequest[Any]) -> None:
     """Warn if the agent has asked another model than the one that it was given."""
     model = request.model
-    if isinstance(model, Llama3ToolModel) and not model._bound:
+    if isinstance(model, Llama3ToolModel) and not model._answered:
         warnings.warn(
             "middleware after Llama3ToolMiddleware chose another model, whose calls stay text: put it last, or give "
             "create_agent Llama3ToolModel(model)",

@@ -50,6 +50,7 @@ class Turn:
             parent: the wrapper's run.
         """
         self._llm, self._options, self._way, self._parent = model.llm, model.options, way, parent
+        self._answered = model._answered
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
         self._request: Request = bound_chat(tools, model.options).request(
@@ -152,7 +153,7 @@ class Turn:
 
     def _read(self, result: ChatResult, earlier: ChatResult) -> ChatResult:
         """Return a whole answer as it is read, with the usage of the earlier one."""
-        self._hold.note_answer()
+        self._note_answer()
         generations: list[ChatGeneration] = []
         output = result.llm_output
         for generation in result.generations:
@@ -178,7 +179,7 @@ class Turn:
         if not answer.has_begun and not self._request.retried:
             self._recover(ValueError(NO_RESPONSE))
             return
-        self._hold.note_answer()
+        self._note_answer()
         has_said, ending = answer.has_said, [*_to_generations(answer.end())]
         self._next = self._request.retry(answer.reply)
         if self._next is not None and not has_said:
@@ -187,6 +188,10 @@ class Turn:
         yield from ending
         if self._next is None:
             yield from answer.last()
+
+    def _note_answer(self) -> None:
+        self._answered[:] = [True]
+        self._hold.note_answer()
 
     def _of_tools(self) -> dict[str, Any]:
         """Return what the model inside is asked with if it gets the tools in its request."""

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelFallbackMiddleware
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.callbacks import UsageMetadataCallbackHandler
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import LoopbackServer
@@ -318,6 +319,17 @@ class TestAmongOthers:
             agent = agent_on(other, before=[Choose(chat_openai(chosen))])
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."
         assert conversations(other) == []
+
+    @in_every_way
+    def test_it_warns_if_one_after_it_falls_back_to_another(self, run: Callable[[Any], Any]) -> None:
+        class IgnoresTools(FakeListChatModel):
+            def bind_tools(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 (the framework's)
+                return self
+
+        dead = ChatOpenAI(base_url="http://127.0.0.1:1/v1", api_key=SecretStr("none"), model="m", max_retries=0)
+        after = ModelFallbackMiddleware(IgnoresTools(responses=[PARIS]))
+        with pytest.warns(UserWarning, match="put it last"):
+            run(create_agent(dead, [get_weather], middleware=[Llama3ToolMiddleware(), after]))
 
     def test_its_options_are_those_of_the_model(self) -> None:
         ids = counted_ids()
