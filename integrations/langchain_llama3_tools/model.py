@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
@@ -15,7 +16,7 @@ from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
 from typing_extensions import Self
 
-from langchain_llama3_tools.accepting import ToolClass, tool_classes
+from langchain_llama3_tools.accepting import ToolClass, accepting, tool_classes
 from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed, done, streamed
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.parser import changed_options
@@ -25,6 +26,7 @@ from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike,
 from langchain_llama3_tools.turn import Turn
 from llama3_tools import __version__
 from llama3_tools.chat import ChatOption, ChatOptions, chat_options
+from llama3_tools.chat.misfits import ArgumentChecks
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -75,8 +77,8 @@ class Llama3ToolModel(BaseChatModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    _bound: list[bool] = PrivateAttr(default_factory=list)
-    """Not empty once an agent has bound it, or a copy of it: both share the list."""
+    _answered: list[bool] = PrivateAttr(default_factory=list)
+    """Not empty once it, or a copy of it, has answered: both share the list."""
     _classes: Mapping[str, ToolClass] = PrivateAttr(default_factory=dict)
     """The tools that are bound, if they are classes: they may take arguments that their schemas do not."""
     _run: TurnRun | None = PrivateAttr(default=None)
@@ -136,11 +138,6 @@ class Llama3ToolModel(BaseChatModel):
         bound: Runnable[LanguageModelInput, AIMessage] = model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
         return bound
 
-    def bind(self, **kwargs: Any) -> Any:
-        """Bind arguments, as any chat model does."""
-        self._bound[:] = [True]
-        return super().bind(**kwargs)
-
     def with_structured_output(
         self,
         schema: dict[str, Any] | type,
@@ -178,7 +175,9 @@ class Llama3ToolModel(BaseChatModel):
             # LangChain's first step has the bound model in a map, which hands it no arguments of `invoke`.
             bound = given.first.steps__["raw"]
             checked: Runnable[LanguageModelInput, Any]
-            checked = bound | RunnableLambda(as_raw) | given.last | RunnableLambda(with_error)
+            checks = ArgumentChecks(bound_chat([schema], self.options).tools)
+            misfits = partial(checks.misfits, accepts=accepting(tool_classes([schema])))
+            checked = bound | RunnableLambda(as_raw) | given.last | RunnableLambda(partial(with_error, misfits=misfits))
             return checked if include_raw else checked | RunnableLambda(parsed_object)
         if strict is not None:
             kwargs["strict"] = strict

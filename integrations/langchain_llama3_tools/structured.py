@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from langchain_core.exceptions import OutputParserException
@@ -17,16 +18,25 @@ def as_raw(message: BaseMessage) -> dict[str, BaseMessage]:
     return {"raw": message}
 
 
-def with_error(output: dict[str, Any]) -> dict[str, Any]:
-    """Return what `with_structured_output(…, include_raw=True)` gives, with an error if there is no object.
+def with_error(output: dict[str, Any], misfits: Callable[[str, dict[str, Any]], list[str]]) -> dict[str, Any]:
+    """Return what `with_structured_output(…, include_raw=True)` gives, with an error if there is no object that fits.
 
     >>> from langchain_core.messages import AIMessage
-    >>> output = with_error({"raw": AIMessage("No."), "parsed": None, "parsing_error": None})
+    >>> output = with_error({"raw": AIMessage("No."), "parsed": None, "parsing_error": None}, lambda name, given: [])
     >>> str(output["parsing_error"]).splitlines()[0]
     "The model gave no object: it wrote 'No.'"
+
+    Args:
+        output: what LangChain made of the message.
+        misfits: says what does not fit in a call's arguments. After a retry, a call runs all the same.
     """
     raw, error = output["raw"], output.get("parsing_error")
-    if output.get("parsed") is None and error is None:
+    problems = [problem for call in raw.tool_calls[:1] for problem in misfits(call["name"], call["args"])]
+    if error is None and problems:
+        why = "; ".join(problems)
+        error = OutputParserException(f"The model's object does not fit: {why}", llm_output=str(raw.text))
+        output = {**output, "parsed": None}
+    elif output.get("parsed") is None and error is None:
         refused = raw.response_metadata.get(REFUSED_TOOL_CALLS, ())
         did = f"called {raw.tool_calls[0]['name']!r}" if raw.tool_calls else f"wrote {str(raw.text)!r:.200}"
         why = "; ".join(call["detail"] for call in refused) or f"it {did}"

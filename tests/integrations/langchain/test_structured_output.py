@@ -102,6 +102,17 @@ def test_arguments_of_a_call_reach_the_model_inside(include_raw: bool) -> None:
     assert [request.body["seed"] for request in server.requests] == [5] * 3  # type: ignore[index]
 
 
+@pytest.mark.parametrize("schema", [Person, Person.model_json_schema()])
+def test_a_call_that_does_not_fit_after_a_retry_either_is_an_error(schema: Any) -> None:  # noqa: ANN401 (of two kinds)
+    bad = call("Person", name="Ada")
+    with serving(bad, bad, bad, bad) as server:
+        with pytest.raises(ValueError, match="age"):  # pydantic's own, or LangChain's
+            structured(server, schema).invoke("Who?")
+        found = structured(server, schema, include_raw=True).invoke("Who?")
+    assert found["parsed"] is None
+    assert "age" in str(found["parsing_error"])
+
+
 @in_each_way
 class TestObjects:
     @pytest.mark.parametrize(
