@@ -25,8 +25,7 @@ from langchain_llama3_tools.structured import as_raw, parsed_object, with_error
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
 from langchain_llama3_tools.turn import Turn
 from llama3_tools import __version__
-from llama3_tools.chat import ChatOption, ChatOptions, chat_options
-from llama3_tools.chat.misfits import ArgumentChecks
+from llama3_tools.chat import ArgumentChecks, ChatOption, ChatOptions, chat_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

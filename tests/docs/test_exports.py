@@ -70,6 +70,7 @@ EXPORTS = {
         "NOT_A_COMPLETION",
         "REFUSED_TOOL_CALLS",
         "Accepts",
+        "ArgumentChecks",
         "ChatOption",
         "ChatOptions",
         "ChatStream",

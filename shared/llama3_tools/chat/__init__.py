@@ -20,7 +20,7 @@ from llama3_tools.chat.endpoint_errors import (
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.chat.kept_chats import kept_chat
-from llama3_tools.chat.misfits import Accepts
+from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import (
     ChatOption,
     ChatOptions,
@@ -40,6 +40,7 @@ __all__ = [
     "NOT_A_COMPLETION",
     "REFUSED_TOOL_CALLS",
     "Accepts",
+    "ArgumentChecks",
     "ChatOption",
     "ChatOptions",
     "ChatStream",
