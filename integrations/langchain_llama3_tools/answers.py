@@ -163,14 +163,7 @@ class AnswerStream:
         self._keep(given, info)
         answer = of_answer(given)
         self.has_content = self.has_content or any(answer.values())
-        deltas = self._stream.feed(answer)
-        fields = _fields(given)
-        is_as_it_was = deltas == [{"content": given.content}] and not fields
-        if is_as_it_was and isinstance(given, AIMessageChunk) and not given.response_metadata:
-            self._is_silent, self.has_said = False, self.has_said or bool(given.content)
-            yield given
-        else:
-            yield from self._chunks(deltas, fields)
+        yield from self._chunks(self._stream.feed(answer), _fields(given))
 
     def end(self) -> Iterator[AIMessageChunk]:
         """Take the end of the answer, and return what was held back for it."""

@@ -84,6 +84,12 @@ def test_text_without_messages_sums_up_as_well(output: str) -> None:
         assert fields(actual) == fields(expected), pieces
 
 
+def test_a_chunk_with_text_and_a_call_of_the_server_gives_each_once() -> None:
+    piece = tool_call_chunk(name="now", args="{}", id="call_1", index=0)
+    out = summed(streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content="Hi", tool_call_chunks=[piece])]))
+    assert (out.content, out.tool_calls) == ("Hi", [tool_call(name="now", args={}, id="call_1")])
+
+
 def test_white_space_before_text_is_out_before_a_call_could_strip_it() -> None:
     output = f"\n Let me check. {CALL}"
     assert Llama3JsonToolOutputParser().invoke(output).content == "Let me check."
