@@ -38,7 +38,7 @@ PARTS = {
     ),
     "langchain": (
         ["langchain", "langchain-agents", "validation"],
-        ["langchain-classic", "langchain-openai", "langgraph-supervisor"],
+        ["langchain-classic", "langchain-ollama", "langchain-openai", "langgraph-supervisor"],
         ["integrations/langchain_llama3_tools", "tests/integrations/langchain"],
     ),
     "llama-index": (

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import signature
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
@@ -61,9 +60,7 @@ class Turn:
         )
         self._next: Request | None = self._request
         self._given = {**given, **self._of_tools()}
-        beside = (getattr(model.llm, place, None) or {} for place in ("model_kwargs", "extra_body"))
-        own = {*given, *given.get("extra_body", ()), *chain.from_iterable(beside)}
-        self._hold = Hold(model.llm, "off" if _CONSTRAINTS & own else model.options.constrain)
+        self._hold = Hold(model.llm, model.options.constrain, given)
 
     def whole(self) -> Steps[ChatResult]:
         """Ask, and return the answer."""
@@ -118,7 +115,7 @@ class Turn:
         try:
             while (chunk := (yield way.next(chunks, None))) is not None:
                 came.append(chunk)
-                yield from map(Out, _to_generations(_feed(answer, chunk), chunk))
+                yield from map(Out, _to_generations(_feed(answer, chunk)))
         finally:
             if hasattr(chunks, way.close):
                 yield getattr(chunks, way.close)()
@@ -212,10 +209,6 @@ class Turn:
         return dict(bound.kwargs)
 
 
-_CONSTRAINTS = {"response_format", "format", "grammar"}
-"""The user's own, which stand."""
-
-
 def _in_kwargs(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what holds a server to the form of an answer, as the model inside takes it."""
     if llm._llm_type == "chat-ollama":
@@ -233,15 +226,8 @@ def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
     return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
 
 
-def _to_generations(
-    messages: Iterator[AIMessageChunk], given: ChatGeneration | None = None
-) -> Iterator[ChatGenerationChunk]:
-    """Yield messages as LangChain streams them: what was given, if it is as it was, as making them takes time."""
-    for message in messages:
-        if isinstance(given, ChatGenerationChunk) and given.message is message and not given.generation_info:
-            yield given
-        else:
-            yield ChatGenerationChunk(message=message)
+def _to_generations(messages: Iterable[AIMessageChunk]) -> Iterator[ChatGenerationChunk]:
+    return (ChatGenerationChunk(message=message) for message in messages)
 
 
 def _feed(answer: AnswerStream, chunk: ChatGeneration) -> Iterator[AIMessageChunk]:

@@ -21,7 +21,6 @@ Delta = dict[str, Any]
 """A delta in OpenAI's form."""
 
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
-_CONSTRAINTS = frozenset({"format", "response_format", "grammar", "json_schema", "guided_json", "structured_outputs"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 _MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
@@ -131,7 +130,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     except RecursionError:
         raise bad_request(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
-    hold = Hold(settings.upstream, "off" if fields.keys() & _CONSTRAINTS else settings.chat.constrain)
+    hold = Hold(settings.upstream, settings.chat.constrain, fields)
     return Turn(fields, request, settings, is_ollama, hold)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import aclosing
-from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # it exports none
@@ -21,8 +20,6 @@ from llama_index_llama3_tools.messages import to_messages
 __all__ = ["Listeners", "Turn", "dispatcher"]
 
 dispatcher = get_dispatcher(__name__)
-_CONSTRAINTS = {"response_format", "format", "grammar"}
-"""The user's own, which stand."""
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
 
 
@@ -77,9 +74,7 @@ class Turn(Generic[_Response]):
         """
         self._llm, self._settings, self._request, self._listeners = llm, settings, request, listeners
         self._is_read = is_read
-        beside: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
-        own: set[str] = {*chain(settings, beside, *(given.get("extra_body") or {} for given in (settings, beside)))}
-        self._hold = Hold(llm, "off" if _CONSTRAINTS & own or request is None else request.chat.options.constrain)
+        self._hold = Hold(llm, "off" if request is None else request.chat.options.constrain, settings)
 
     def whole(self, way: str) -> _Response:
         """Ask, and return the answer.

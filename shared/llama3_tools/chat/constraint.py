@@ -40,6 +40,10 @@ _OTHER_FAULTS = {EndpointFault.NO_SCHEME, EndpointFault.PROXY, EndpointFault.NO_
 """What says nothing about the form of an answer."""
 _REFUSING: dict[int, weakref.ref[object]] = {}
 """The models whose servers have refused a constraint."""
+_CONSTRAINTS = {"response_format", "format", "grammar", "json_schema", "guided_json", "structured_outputs"}
+"""The names of what holds a server: OpenAI's, Ollama's, llama.cpp's, vLLM's."""
+_IN_BODY = {"extra_body", "model_kwargs", "additional_kwargs"}
+"""Where clients take what is sent beside what they know."""
 _JSON = r"""
 object ::= "{" ws ( string ws ":" ws value ( ws "," ws string ws ":" ws value )* )? ws "}"
 array ::= "[" ws ( value ( ws "," ws value )* )? ws "]"
@@ -118,6 +122,8 @@ def tool_grammar(tools: Iterable[Tool], *, is_required: bool, is_strict: bool) -
 class Hold:
     """Whether the server of a model is held to the form of its answers, in one turn: until it refuses that.
 
+    Where the user holds it to another one, that stands.
+
     >>> hold = Hold(model := object.__new__(type("Model", (), {})), "auto")
     >>> hold.lets_go(TypeError("unexpected keyword argument 'response_format'")), hold.is_on
     (True, False)
@@ -126,17 +132,19 @@ class Hold:
     False
     """
 
-    def __init__(self, model: object, constrain: Constrain) -> None:
+    def __init__(self, model: object, constrain: Constrain, settings: Mapping[str, Any] | None = None) -> None:
         """Begin a turn.
 
         Args:
             model: the client's model, by which a refusal is remembered.
             constrain: how the server is held. With anything but `"auto"`, a refusal is an error.
+            settings: what the user asks it with.
         """
         self._model = model
         self._is_tried = constrain == "auto"
         refusing = _REFUSING.get(id(model)) if self._is_tried else None
-        self.is_on = constrain != "off" and (refusing is None or refusing() is not model)
+        is_free = not any(map(_is_held, (settings or {}, getattr(model, "__dict__", {}))))
+        self.is_on = constrain != "off" and is_free and (refusing is None or refusing() is not model)
         """Whether it is."""
         self._is_let_go = False
 
@@ -147,7 +155,7 @@ class Hold:
         if not (self.is_on and self._is_tried and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
             return False
         self.is_on = False
-        self._is_let_go = status != HTTPStatus.INTERNAL_SERVER_ERROR  # which may have been another one
+        self._is_let_go = True
         return True
 
     def note_answer(self) -> None:
@@ -157,6 +165,13 @@ class Hold:
             name = type(self._model).__name__
             _LOG.info("%s: the server does not take response_format, and is not asked with it again", name)
             _REFUSING[id(self._model)] = weakref.ref(self._model)
+
+
+def _is_held(settings: Mapping[str, Any]) -> bool:
+    """Return whether settings, or what they have for the request's body, hold a server to a form."""
+    if any(settings.get(name) for name in _CONSTRAINTS):
+        return True
+    return any(isinstance(body := settings.get(name), Mapping) and _is_held(body) for name in _IN_BODY)
 
 
 def _arguments(schema: Mapping[str, Any]) -> str:

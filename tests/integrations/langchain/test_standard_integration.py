@@ -2,7 +2,7 @@
 
 The servers are on loopback; their model calls the first tool that its prompt shows, as a Llama 3 would. Skipped are
 inputs that a text model does not take (images, audio, PDF, in messages and in results, Anthropic's blocks), and the
-time of a stream, which wants recorded answers. Those of ChatOllama are skipped without `langchain-ollama`.
+time of a stream, which wants recorded answers.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import pytest
 from langchain_core.language_models import BaseChatModel
+from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 from langchain_tests.integration_tests import ChatModelIntegrationTests
 
@@ -22,9 +22,6 @@ from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import api
 from langchain_llama3_tools import Llama3ToolModel
-
-with suppress(ImportError):
-    from langchain_ollama import ChatOllama
 
 EXAMPLES = {"integer": 3, "string": "你好, こんにちは, مرحبا"}
 """An argument of each type, as the tests ask for it: one of them looks for other alphabets."""
@@ -118,7 +115,6 @@ class WrappedChatOllama(Llama3ToolModel):
         super().__init__(ChatOllama(**parameters))
 
 
-@pytest.mark.skipif("ChatOllama" not in globals(), reason="langchain-ollama is not installed")
 class TestAroundChatOllama(_Tests):
     respond = staticmethod(as_ollama)
 

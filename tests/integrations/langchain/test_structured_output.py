@@ -14,6 +14,7 @@ from langchain.agents.structured_output import ToolStrategy
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_ollama import ChatOllama
 from pydantic import BaseModel, ConfigDict, field_validator
 from typing_extensions import TypedDict
 
@@ -332,9 +333,10 @@ class TestConstraints:
         [
             answer_error(400, "response_format is not supported"),
             answer_error(422, "Extra inputs are not permitted"),
+            answer_error(500, "failed to parse grammar"),
             Answer((b"<!doctype html><title>Oops</title>",), "text/html"),
         ],
-        ids=["400", "a schema that it does not take", "a page"],
+        ids=["400", "a schema that it does not take", "llama-cpp-python", "a page"],
     )
     def test_a_server_that_refuses_one_is_asked_without_and_from_then_on(
         self, ask: Callable[[Any], Any], answer: Answer, caplog: pytest.LogCaptureFixture
@@ -348,12 +350,6 @@ class TestConstraints:
         assert held(server)[3:] == [True, False], "another model is another server"
         told = [record.message for record in caplog.records if record.name == "llama3_tools"]
         assert told == ["ChatOpenAI: the server does not take response_format, and is not asked with it again"] * 2
-
-    def test_what_may_have_been_another_error_is_not_remembered(self) -> None:
-        with refusing(answer_error(500, "failed to parse grammar")) as server:
-            model = structured(server)
-            assert [model.invoke("Who?"), model.invoke("Who?")] == [ADA, ADA]
-            assert held(server) == [True, False] * 2
 
     def test_an_error_of_one_s_own_callback_is_raised(self) -> None:
         class Budget(BaseCallbackHandler):
@@ -391,10 +387,11 @@ class TestConstraints:
         assert held(server) == [True]
 
     def test_ollama_takes_the_schema_in_its_own_place(self) -> None:
-        ollama = pytest.importorskip("langchain_ollama")
         reply = {"model": "m", "message": {"role": "assistant", "content": CALL}, "done": True, "done_reason": "stop"}
         answer = Answer((json.dumps({**reply, "created_at": "2026-01-01T00:00:00Z"}).encode(),), "application/x-ndjson")
         with LoopbackServer(lambda _: answer) as server:
-            llm = ollama.ChatOllama(model="llama3.1", base_url=server.base_url.removesuffix("/v1"))
-            assert Llama3ToolModel(llm).with_structured_output(Person).invoke("Who?") == ADA
-        assert body(server)["format"]["properties"]["name"]["enum"] == ["Person"]
+            llm = ChatOllama(model="llama3.1", base_url=server.base_url.removesuffix("/v1"))
+            for inside in (llm, llm.model_copy(update={"format": "json"})):
+                assert Llama3ToolModel(inside).with_structured_output(Person).invoke("Who?") == ADA
+        sent = [request.body["format"] for request in server.requests]
+        assert (sent[0]["properties"]["name"]["enum"], sent[1]) == (["Person"], "json")

@@ -107,24 +107,36 @@ def test_some_errors_may_be_a_refusal(error: Exception, may: bool):
     assert Hold(Model(), "off").is_on is False
 
 
-def test_an_error_that_may_have_been_another_one_is_not_remembered():
+@pytest.mark.parametrize(
+    ("settings", "is_on"),
+    [
+        ({"temperature": 0, "extra_body": None, "format": None, "additional_kwargs": {}}, True),
+        ({"response_format": {"type": "json_object"}}, False),
+        ({"format": "json"}, False),
+        ({"extra_body": {"guided_json": {}, "grammar": "root ::= object"}}, False),
+        ({"additional_kwargs": {"extra_body": {"grammar": "root ::= object"}}}, False),
+    ],
+)
+def test_what_the_user_holds_the_server_to_stands(settings: dict[str, Any], is_on: bool):
     class Model: ...
 
     model = Model()
-    hold = Hold(model, "auto")
-    assert hold.lets_go(StatusError(500))
-    hold.note_answer()
-    assert Hold(model, "auto").is_on
+    assert Hold(model, "auto", settings).is_on is is_on
+    vars(model).update(settings)
+    assert Hold(model, "json_schema").is_on is is_on
 
 
-def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_come(caplog: pytest.LogCaptureFixture):
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_come(
+    status: int, caplog: pytest.LogCaptureFixture
+):
     class Model: ...
 
     model, other = Model(), Model()
     hold = Hold(model, "auto")
     with caplog.at_level("INFO", "llama3_tools"):
         hold.note_answer()
-        hold.lets_go(StatusError(400))
+        hold.lets_go(StatusError(status))
         assert Hold(model, "auto").is_on, "the error may have been another one"
         hold.note_answer()
         hold.note_answer()
