@@ -1,4 +1,4 @@
-# ruff: noqa: A002, ANN401, SLF001  # what a model overrides takes anything, and LangChain marks it with an underscore
+# ruff: noqa: A002, ANN401, ARG002, SLF001  # what a model overrides takes anything, and LangChain marks it with an underscore
 """The model wrapper: any chat model with a Llama 3 behind it, as one that calls tools."""
 
 from __future__ import annotations
@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
@@ -20,7 +19,7 @@ from langchain_llama3_tools.accepting import ToolClass, accepting, tool_classes
 from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed, done, streamed
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.parser import changed_options
-from langchain_llama3_tools.runs import TurnRun
+from langchain_llama3_tools.runs import Manager, begun, steps_in
 from langchain_llama3_tools.structured import as_raw, parsed_object, with_error
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
 from langchain_llama3_tools.turn import Turn
@@ -80,8 +79,8 @@ class Llama3ToolModel(BaseChatModel):
     """Not empty once it, or a copy of it, has answered: both share the list."""
     _classes: Mapping[str, ToolClass] = PrivateAttr(default_factory=dict)
     """The tools that are bound, if they are classes: they may take arguments that their schemas do not."""
-    _run: TurnRun | None = PrivateAttr(default=None)
-    """The run of the turn, if it streams: LangChain hands none to `_stream`."""
+    _run: Manager | None = PrivateAttr(default=None)
+    """What tells of steps in the run of the turn: LangChain hands none to `_stream`."""
 
     if TYPE_CHECKING:
 
@@ -240,14 +239,14 @@ class Llama3ToolModel(BaseChatModel):
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        config, run = TurnRun.begin(config, CallbackManager)
+        config, run = begun(config, SYNC)
         return BaseChatModel.stream(self._in(run), input, config, **kwargs)
 
     async def astream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        config, run = TurnRun.begin(config, AsyncCallbackManager)
+        config, run = begun(config, ASYNC)
         async with aclosing(BaseChatModel.astream(self._in(run), input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -255,16 +254,16 @@ class Llama3ToolModel(BaseChatModel):
     def _generate_with_cache(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        model = self._in(TurnRun.of_manager(run_manager))
+        model = self._in(run_manager and steps_in(run_manager.run_id, run_manager, SYNC))
         return BaseChatModel._generate_with_cache(model, messages, stop, run_manager, **kwargs)
 
     async def _agenerate_with_cache(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        model = self._in(TurnRun.of_manager(run_manager))
+        model = self._in(run_manager and steps_in(run_manager.run_id, run_manager, ASYNC))
         return await BaseChatModel._agenerate_with_cache(model, messages, stop, run_manager, **kwargs)
 
-    def _in(self, run: TurnRun | None) -> Self:
+    def _in(self, run: Manager | None) -> Self:
         model = self.model_copy()
         model._run = run
         return model
@@ -275,20 +274,20 @@ class Llama3ToolModel(BaseChatModel):
         return is_asked or self.llm._should_stream(async_api=async_api, **kwargs)
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return done(self._turn(SYNC, messages, stop, run_manager, kwargs).whole())
+        return done(self._turn(SYNC, messages, stop, kwargs).whole())
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return await adone(self._turn(ASYNC, messages, stop, run_manager, kwargs).whole())
+        return await adone(self._turn(ASYNC, messages, stop, kwargs).whole())
 
     def _stream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
-        return streamed(self._turn(SYNC, messages, stop, run_manager, kwargs).stream())
+        return streamed(self._turn(SYNC, messages, stop, kwargs).stream())
 
     def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        return astreamed(self._turn(ASYNC, messages, stop, run_manager, kwargs).stream())
+        return astreamed(self._turn(ASYNC, messages, stop, kwargs).stream())
 
-    def _turn(self, way: Way, messages: list[BaseMessage], stop: Any, manager: Any, kwargs: dict[str, Any]) -> Turn:
-        return Turn(self, way, messages, {"stop": stop, **kwargs}, TurnRun.of_manager(manager) or self._run)
+    def _turn(self, way: Way, messages: list[BaseMessage], stop: Any, kwargs: dict[str, Any]) -> Turn:
+        return Turn(self, way, messages, {"stop": stop, **kwargs}, self._run)

@@ -18,7 +18,7 @@ from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reaso
 from langchain_llama3_tools.both_ways import Out, Steps, Way
 from langchain_llama3_tools.conversation import to_dicts, to_messages
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
-from langchain_llama3_tools.runs import Answers, TurnRun, told
+from langchain_llama3_tools.runs import Answers, Manager, told
 from langchain_llama3_tools.tools import bound_chat
 from llama3_tools.chat import Hold, Request, failed_generation
 
@@ -37,7 +37,7 @@ class Turn:
         way: Way,
         messages: list[BaseMessage],
         kwargs: Mapping[str, Any],
-        parent: TurnRun | None,
+        run: Manager | None,
     ) -> None:
         """Prepare the request.
 
@@ -46,9 +46,9 @@ class Turn:
             way: how the model inside is asked.
             messages: the conversation.
             kwargs: the request's settings. `tools`, `tool_choice` and `parallel_tool_calls`, as bound, are taken out.
-            parent: the wrapper's run.
+            run: what tells of steps in the wrapper's run.
         """
-        self._llm, self._options, self._way, self._parent = model.llm, model.options, way, parent
+        self._llm, self._options, self._way, self._run = model.llm, model.options, way, run
         self._answered = model._answered
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
@@ -96,7 +96,7 @@ class Turn:
     def _told(self, ask: Callable[..., Steps[Answers]]) -> Steps[Answers]:
         kwargs = {"messages": to_messages(self._request.messages), **self._kwargs}
         nobody = self._way.run.get_noop_manager()  # some models need one, and what they tell it has calls in it
-        return told(ask(run_manager=nobody, **kwargs), self._parent, self._llm, self._way, kwargs)
+        return told(ask(run_manager=nobody, **kwargs), self._run, self._llm, self._way, kwargs)
 
     def _whole(self, **kwargs: Any) -> Steps[Answers]:
         result: ChatResult = yield getattr(self._llm, self._way.generate)(**kwargs)
