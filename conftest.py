@@ -34,7 +34,7 @@ ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}}
 
 LAST = "The sun shines in Paris."
 
-PERSON = '{"name": "Al", "age": 33}'
+PERSON = '{"name": "Person", "parameters": {"name": "Al", "age": 33}}'
 
 # The servers whose plugins are tested here are too large to install for that: stand-ins of them come last, so that the
 # servers themselves are taken where they are.
