@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
+import openai
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_openai import ChatOpenAI
@@ -165,6 +166,12 @@ POLICIES = {
         asked={"tool_choice": "weather"},
     ),
     "none may be made": Policy((Said(PARIS),), [], PARIS, asked={"tool_choice": "none"}),
+    "the strict format": Policy(
+        (Said('{"message": "Let me see.", "tool_call": {"name": "weather", "arguments": {"city": "Paris"}}}'),),
+        [IN_PARIS],
+        "Let me see.",
+        options={"prompt_format": "strict"},
+    ),
     "thoughts are no text": Policy(
         (Said(f"<think>{OSLO}?</think>Yes. {PARIS}"),), [IN_PARIS], "Yes.", options={"split_reasoning": True}
     ),
@@ -181,6 +188,8 @@ class Came:
     """The names of the calls that the report says were refused."""
     retried: list[str]
     """The names of those because of which the model was asked again."""
+    failed: str | None = None
+    """The text that the server refused as no call."""
 
 
 def _whole(said: Said) -> Answer:
@@ -277,11 +286,19 @@ def through_langchain(address: str, policy: Policy, *, stream: bool) -> Came:
     refused = [call["name"] for call in message.response_metadata.get("refused_tool_calls", ())]
     retried = [call["name"] for call in message.response_metadata.get("retried_tool_calls", ())]
     assert [call["name"] for call in message.invalid_tool_calls] == refused
-    return Came(str(message.text), [(call["name"], call["args"]) for call in message.tool_calls], refused, retried)
+    made = [(call["name"], call["args"]) for call in message.tool_calls]
+    return Came(str(message.text), made, refused, retried, message.response_metadata.get("failed_generation"))
 
 
 def through_llama_index(address: str, policy: Policy, *, stream: bool) -> Came:
-    llm = OpenAILike(api_base=address, api_key="none", model="llama3.1", is_chat_model=True, max_retries=0)
+    llm = OpenAILike(
+        api_base=address,
+        api_key="none",
+        model="llama3.1",
+        is_chat_model=True,
+        is_function_calling_model=True,
+        max_retries=0,
+    )
     wrapped = Llama3ToolLLM(llm, **policy.options)
     tools = [FunctionTool.from_defaults(tool) for tool in (weather, now)]
     asked = dict(policy.asked)
@@ -297,7 +314,7 @@ def through_llama_index(address: str, policy: Policy, *, stream: bool) -> Came:
         [call["name"] for call in kwargs.get(key, ())] for key in ("refused_tool_calls", "retried_tool_calls")
     )
     made = [(call.tool_name, call.tool_kwargs) for call in calls]
-    return Came(response.message.content or "", made, refused, retried)
+    return Came(response.message.content or "", made, refused, retried, kwargs.get("failed_generation"))
 
 
 Way: TypeAlias = Callable[..., Came]
@@ -329,6 +346,20 @@ def test_a_policy_is_the_same_everywhere(policy: Policy, stream: bool):
     assert came[0].content.strip().endswith(policy.content) if is_after_another else came[0].content == policy.content
     assert came[1:] == [came[0]] * (len(WAYS) - 1)
     assert sent[1:] == [sent[0]] * (len(WAYS) - 1)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_what_groq_refuses_as_no_call_is_the_answer(way: Way, stream: bool):
+    policy = Policy((), [], options={"tools_in": "request"})
+    error = {"message": "Failed", "code": "tool_use_failed"}
+    written = '<function=weather{"city": "Paris"}'
+    refusal = answer_json({"error": {**error, "failed_generation": written}}, status=400)
+    with LoopbackServer(lambda _: refusal) as server:
+        assert way(server.base_url, policy, stream=stream) == Came("", [IN_PARIS], [], [], written)
+    refusal = answer_json({"error": error}, status=400)
+    with LoopbackServer(lambda _: refusal) as server, pytest.raises(openai.BadRequestError):
+        way(server.base_url, policy, stream=stream)
 
 
 OTHER_OPTIONS: dict[str, Any] = {

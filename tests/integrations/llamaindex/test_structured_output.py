@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import AgentStream, FunctionAgent
-from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
@@ -153,24 +151,6 @@ async def test_a_whole_agent_speaks_the_strict_format():
     assert "".join(deltas) == "Let me see.Sunny!"
     assert first["response_format"]["json_schema"]["schema"]["required"] == ["message", "tool_call"]
     assert second["messages"][1]["content"] == call
-
-
-def test_what_groq_refuses_as_no_call_is_the_answer():
-    error = {
-        "message": "Failed",
-        "code": "tool_use_failed",
-        "failed_generation": '<function=get_weather{"city": "Oslo"}',
-    }
-    refusal = Answer((json.dumps({"error": error}).encode(),), status=400)
-    with served(lambda _: refusal) as server:
-        llm = on(server, {"is_function_calling_model": True}, tools_in="request")
-        messages = [llm.chat_with_tools(TOOLS, "Hi").message, _last(llm.stream_chat_with_tools(TOOLS, "Hi"))]
-    for message in messages:
-        assert [block.tool_kwargs for block in message.blocks if isinstance(block, ToolCallBlock)] == [{"city": "Oslo"}]
-        assert message.additional_kwargs["failed_generation"] == error["failed_generation"]
-    plain = Answer((b'{"error": {"message": "bad"}}',), status=400)
-    with served(lambda _: plain) as server, pytest.raises(Exception, match="bad"):
-        on(server, {"is_function_calling_model": True}, tools_in="request").chat_with_tools(TOOLS, "Hi")
 
 
 def _last(responses: Iterator[Any]) -> Any:  # noqa: ANN401
