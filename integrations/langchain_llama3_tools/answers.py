@@ -124,7 +124,6 @@ class AnswerStream:
         """Whether text, thoughts or calls have."""
         self.has_said: bool = after is not None and after.has_said
         """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
-        self._is_silent = True
         self._written: list[str] = []
         self._stream = request.stream(follows=self.has_said)
         self._index, self._id = after.place if after else (0, None)
@@ -174,19 +173,21 @@ class AnswerStream:
         """Take the news that the answer broke off, and return what was held back, as text."""
         yield from self._chunks(self._stream.abort(), {})
 
-    def last(self) -> Iterator[ChatGenerationChunk]:
-        """Return the chunk with all that is known at the end, if there is something."""
+    def report(self) -> ChatGenerationChunk:
+        """Return a chunk with all that is known at the end. It cannot be the last one, whose calls LangChain reads."""
         infos = self._infos
         whole = infos[0] + infos[1:] if infos else ChatGenerationChunk(message=AIMessageChunk(content=""))
         reply, info = self.reply, whole.generation_info
         metadata = _with_report(whole.message.response_metadata, reply)
-        if metadata or info or self._is_silent:  # LangChain takes no stream without a chunk
-            chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
-            yield ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
+        chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
+        return ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
 
-    def closing(self) -> AIMessageChunk:
-        """Return the empty chunk that says that it is the last one."""
-        return self._chunk({"chunk_position": "last"})
+    def last(self) -> Iterator[AIMessageChunk]:
+        """Return the report, if it has something, and the empty last chunk that LangChain gives a model's stream."""
+        report = as_chunk(self.report().message)
+        if report.response_metadata:
+            yield report
+        yield self._chunk({"chunk_position": "last"})
 
     def _keep(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
         self._id, self._name = self._id or given.id, self._name or given.name
@@ -225,7 +226,6 @@ class AnswerStream:
         return tool_call_chunk(name=name, args=args, id=call_id, index=self._index - 1)
 
     def _chunk(self, own: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
-        self._is_silent = False
         given = dict(fields or {})
         kwargs = {**given.pop("additional_kwargs", {}), **own.pop("additional_kwargs", {})}
         made = {"content": "", "id": self._id, "name": self._name, "additional_kwargs": kwargs}

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ChatMessage
+from langchain_core.messages import AIMessage, BaseMessage, ChatMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation
+from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf
@@ -205,7 +205,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
                 yield from answer.feed(_require_output(output))
         except Exception:
             yield from answer.abort()
-            yield from _messages(answer.last())
+            yield from answer.last()
             raise
         yield from self._ending(answer)
 
@@ -220,7 +220,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
                         for chunk in answer.feed(outputs.pop()):
                             yield chunk
         except Exception:
-            for chunk in (*answer.abort(), *_messages(answer.last())):
+            for chunk in (*answer.abort(), *answer.last()):
                 yield chunk
             raise
         ending = self._whole(outputs) if self.strict else self._ending(answer)
@@ -254,8 +254,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         yield from answer.end()
         if self.on_invalid == "raise":
             _require_whole_calls(answer.reply, answer.written)
-        yield from _messages(answer.last())
-        yield answer.closing()
+        yield from answer.last()
 
 
 def changed_options(options: ChatOptions | ReadOptions, usual: ChatOptions | ReadOptions) -> dict[str, Any]:
@@ -272,10 +271,6 @@ def _require_whole_calls(reply: Reply, written: str) -> None:
     calls = "; ".join(f"{call.name or 'a call'} ({call.reason}): {call.detail}" for call in refused)
     text = escape_invisible(f"The model wrote {count}: {calls}", exact=True)
     raise OutputParserException(text, llm_output=written)
-
-
-def _messages(chunks: Iterable[ChatGenerationChunk]) -> Iterator[AIMessageChunk]:
-    return (chunk.message for chunk in chunks if isinstance(chunk.message, AIMessageChunk))
 
 
 _ROLES_OF_OTHERS = {"human", "user", "system", "developer", "tool", "function", "ipython"}

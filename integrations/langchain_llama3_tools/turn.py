@@ -84,7 +84,7 @@ class Turn:
                 yield from self._told(partial(self._streamed, answer))
             except Exception as error:
                 if answer.has_content:
-                    yield from map(Out, [*_to_generations(answer.abort()), *answer.last()])
+                    yield from map(Out, [*_to_generations(answer.abort()), answer.report()])
                     advise(error, self._llm, self._options.tool_role)
                     raise
                 recovered = self._recover(error)
@@ -184,7 +184,7 @@ class Turn:
             return
         yield from ending
         if self._next is None:
-            yield from answer.last()
+            yield answer.report()
 
     def _note_answer(self) -> None:
         self._answered[:] = [True]
