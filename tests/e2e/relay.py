@@ -132,8 +132,8 @@ class Relay:
             return Answer((fetch(address).text.encode(),))
         wanted = self.forms[min(len(self.asked), len(self.forms) - 1)] if self.forms else FREELY
         messages: Any = request.body["messages"]
-        self.asked.append(messages)
         answer = fetch(address, {"max_tokens": 48, **SETTINGS, **request.body, **wanted}, timeout=60)
+        self.asked.append(messages)  # unless the server refused it
         if request.stream:
             events = [part for part in answer.text.replace("\r\n", "\n").split("\n\n") if part]
             self.said.append("".join(text_of_event(e.removeprefix("data: ")) for e in events))
@@ -177,8 +177,8 @@ class Relay:
     def _check_told(self, place: int, text: str, calls: Sequence[ToolCall], results: Sequence[Result]) -> None:
         __tracebackhide__ = True
         wrote, *told = self.messages(place, new=True)
-        written = "; ".join(render_tool_call(call.name, call.arguments) for call in calls)
-        assert wrote == ("assistant", " ".join(filter(None, (text, written))))
+        written = [render_tool_call(call.name, call.arguments) for call in calls]
+        assert wrote == ("assistant", "\n".join(filter(None, (text, *written))))
         rest = "\n".join(content for _, content in told)
         for call, result in zip(calls, results, strict=True):
             _, named, rest = rest.partition(f" of {call.name}")
