@@ -17,6 +17,7 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
     convert_to_messages,
+    message_chunk_to_message,
 )
 from langchain_core.prompt_values import PromptValue
 
@@ -220,8 +221,9 @@ def _to_message(message: Mapping[str, Any]) -> BaseMessage:
         if not has_calls and content == original.content:
             return original
         metadata = {key: value for key, value in original.response_metadata.items() if key != "output_version"}
-        kept = {"id": original.id, "name": original.name, "usage_metadata": original.usage_metadata}
-        return AIMessage(content, additional_kwargs=other_kwargs(original), response_metadata=metadata, **kept)
+        fields = {"content": content, "additional_kwargs": other_kwargs(original), "response_metadata": metadata}
+        whole = message_chunk_to_message(original)
+        return whole.model_copy(update={**fields, "tool_calls": [], "invalid_tool_calls": []})
     role = {"role": message["role"]} if isinstance(original, ChatMessage) else {}
     is_same = content == original.content and role.get("role") == getattr(original, "role", None)
     return original if is_same else original.model_copy(update={"content": content, **role})

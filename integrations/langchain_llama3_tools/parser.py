@@ -213,12 +213,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         answer = AnswerStream(self._request)
         outputs: list[str | BaseMessage] = []
         try:
-            async with aclosing(input) as given:
-                async for output in given:
-                    outputs.append(_require_output(output))
-                    if not self.strict:
-                        for chunk in answer.feed(outputs.pop()):
-                            yield chunk
+            async for output in input:
+                outputs.append(_require_output(output))
+                if not self.strict:
+                    for chunk in answer.feed(outputs.pop()):
+                        yield chunk
         except Exception:
             for chunk in (*answer.abort(), *answer.last()):
                 yield chunk

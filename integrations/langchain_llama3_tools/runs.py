@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackManager, BaseRunManager, CallbackManager
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.outputs.chat_generation import merge_chat_generation_chunks
 from langchain_core.runnables.config import RunnableConfig, ensure_config
 
 from langchain_llama3_tools.both_ways import Steps, Way
 
-__all__ = ["Answers", "Manager", "begun", "steps_in", "told"]
+__all__ = ["Answer", "Manager", "begun", "steps_in", "told"]
 
-Answers: TypeAlias = list[Any]
-"""What a model gave: generations, or their chunks."""
+Answer = TypeVar("Answer", bound=ChatResult | list[ChatGenerationChunk])
+"""What a model gave."""
 Manager: TypeAlias = CallbackManager | AsyncCallbackManager
 
 
@@ -39,15 +39,15 @@ def steps_in(run_id: UUID, manager: BaseCallbackManager | BaseRunManager, way: W
 
 
 def told(
-    steps: Steps[Answers], manager: Manager | None, llm: BaseChatModel, way: Way, kwargs: Mapping[str, Any]
-) -> Steps[Answers]:
+    steps: Steps[Answer], manager: Manager | None, llm: BaseChatModel, way: Way, kwargs: Mapping[str, Any]
+) -> Steps[Answer]:
     """Take the steps of a request, and tell those who follow the wrapper's run: of a step in it, and how it ended.
 
     It is no second run of a chat model: those who count such runs, their tokens and their usage have all in the
     wrapper's.
 
     Args:
-        steps: ask the model inside, and return the generations that it gave, or their chunks.
+        steps: ask the model inside, and return what it gave.
         manager: what tells of steps in the wrapper's run.
         llm: the model inside.
         way: how it is asked.
@@ -61,17 +61,16 @@ def told(
             step = yield manager.on_chain_start(None, asked, name=f"{llm.get_name()} request")
         if llm.rate_limiter is not None:
             yield getattr(llm.rate_limiter, way.acquire)(blocking=True)
-        answers = yield from steps
+        answer = yield from steps
     except BaseException as error:
         if step is not None:
             yield step.on_chain_error(error)
         raise
     if step is not None:
-        chunks = [one for one in answers if isinstance(one, ChatGenerationChunk)]
-        summed = merge_chat_generation_chunks(chunks)
-        messages = [_without_usage(one.message) for one in ([summed] if summed else answers)]
-        yield step.on_chain_end({"messages": messages})
-    return answers
+        summed = None if isinstance(answer, ChatResult) else merge_chat_generation_chunks(answer)
+        generations = answer.generations if isinstance(answer, ChatResult) else filter(None, [summed])
+        yield step.on_chain_end({"messages": [_without_usage(one.message) for one in generations]})
+    return answer
 
 
 def _without_usage(message: BaseMessage) -> BaseMessage:

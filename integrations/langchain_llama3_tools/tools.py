@@ -18,8 +18,8 @@ __all__ = [
     "LangChainToolLike",
     "bound_chat",
     "render_llama3_tools",
-    "to_dicts",
     "to_openai_tools",
+    "tool_dicts",
 ]
 
 LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[str, Any] | Tool
@@ -54,7 +54,7 @@ def to_openai_tools(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
         ToolDefinitionError: a tool cannot be converted, has no name or that of another one, or its parameters are no
             JSON Schema.
     """
-    return [tool.to_openai() for tool in declare_tools(to_dicts(tools)).values()]
+    return [tool.to_openai() for tool in declare_tools(tool_dicts(tools)).values()]
 
 
 def bound_chat(tools: Iterable[LangChainToolLike], options: ChatOptions) -> ToolChat:
@@ -65,7 +65,7 @@ def bound_chat(tools: Iterable[LangChainToolLike], options: ChatOptions) -> Tool
     Raises:
         TypeError, ToolDefinitionError: as `to_openai_tools` does.
     """
-    return kept_chat(to_dicts(tools), options, _once)
+    return kept_chat(tool_dicts(tools), options, _once)
 
 
 def _once(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ def _once(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [tool for index, tool in enumerate(given) if untitled[index] not in untitled[:index]]
 
 
-def to_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
+def tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     """Return tools as dicts that `declare_tools` reads.
 
     Raises:

@@ -18,7 +18,7 @@ from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reaso
 from langchain_llama3_tools.both_ways import Out, Steps, Way
 from langchain_llama3_tools.conversation import to_dicts, to_messages
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
-from langchain_llama3_tools.runs import Answers, Manager, told
+from langchain_llama3_tools.runs import Answer, Manager, told
 from langchain_llama3_tools.tools import bound_chat
 from llama3_tools.chat import Hold, Request, failed_generation
 
@@ -67,8 +67,7 @@ class Turn:
         answer = ChatResult(generations=[])
         while self._asks():
             try:
-                yield from self._told(self._whole)
-                result: ChatResult | None = self._result
+                result: ChatResult | None = yield from self._told(self._whole)
             except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
                 result = self._recover(error)
             if result is not None:
@@ -93,25 +92,24 @@ class Turn:
                 yield from map(Out, _to_generations(_feed(answer, _whole_chunk(recovered))))
             yield from map(Out, self._end(answer))
 
-    def _told(self, ask: Callable[..., Steps[Answers]]) -> Steps[Answers]:
+    def _told(self, ask: Callable[..., Steps[Answer]]) -> Steps[Answer]:
         kwargs = {"messages": to_messages(self._request.messages), **self._kwargs}
         nobody = self._way.run.get_noop_manager()  # some models need one, and what they tell it has calls in it
         return told(ask(run_manager=nobody, **kwargs), self._run, self._llm, self._way, kwargs)
 
-    def _whole(self, **kwargs: Any) -> Steps[Answers]:
+    def _whole(self, **kwargs: Any) -> Steps[ChatResult]:
         result: ChatResult = yield getattr(self._llm, self._way.generate)(**kwargs)
-        self._result = result
-        return [*result.generations]
+        return result
 
-    def _streamed(self, answer: AnswerStream, **kwargs: Any) -> Steps[Answers]:
+    def _streamed(self, answer: AnswerStream, **kwargs: Any) -> Steps[ChatResult | list[ChatGenerationChunk]]:
         """Ask the model inside; one that does not stream answers with one chunk."""
         llm, way = self._llm, self._way
         if not llm._should_stream(async_api=way.is_async, **{**kwargs, "stream": True}):
-            generations = yield from self._whole(**kwargs)
-            yield from map(Out, _to_generations(_feed(answer, _whole_chunk(self._result))))
-            return generations
+            result = yield from self._whole(**kwargs)
+            yield from map(Out, _to_generations(_feed(answer, _whole_chunk(result))))
+            return result
         chunks = getattr(llm, way.stream)(**kwargs)
-        came: Answers = []
+        came: list[ChatGenerationChunk] = []
         try:
             while (chunk := (yield way.next(chunks, None))) is not None:
                 came.append(chunk)
