@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,14 +11,11 @@ from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
-from chunkings import chunkings
-from integrations.langchain.agents import PARIS, call
+from integrations.langchain.agents import call
 from integrations.langchain.scripted import (
     ScriptedChatModel,
-    as_block_chunks,
     as_text_chunks,
     counted_ids,
-    fields,
     streamed,
     summed,
 )
@@ -65,11 +61,6 @@ def native(*pieces: str) -> list[AIMessageChunk]:
 
 
 class TestTheParser:
-    def test_it_leaves_arguments_as_they_are_unless_told_otherwise(self) -> None:
-        message = parser(coerce_arguments=False).invoke(MISTYPED)
-        assert message.tool_calls[0]["args"]["days"] == "3"
-        assert "coerced_arguments" not in message.response_metadata
-
     def test_what_was_changed_and_what_does_not_fit_is_told_by_the_call_s_id(self) -> None:
         message = parser().invoke(f"{call('wait', days=1)}; {call('wait', days='3')}; {call('wait', days='soon', x=1)}")
         assert [made["args"] for made in message.tool_calls] == [{"days": 1}, {"days": 3}, {"days": "soon", "x": 1}]
@@ -99,18 +90,6 @@ class TestTheParser:
             },
         ]
 
-    @pytest.mark.parametrize("as_chunks", [as_text_chunks, as_block_chunks])
-    def test_the_sum_of_the_chunks_is_what_invoke_gives(self, as_chunks: Callable[[list[str]], Any]) -> None:
-        output = f"Let me see. {MISTYPED}; {SOON} {PARIS}"
-        for pieces in chunkings(output):
-            chunks = as_chunks(pieces)
-            out = streamed(parser(), chunks)
-            expected = parser().invoke(summed(chunks))
-            assert fields(summed(out)) == fields(expected)
-            assert [made["args"] for made in expected.tool_calls] == [TYPED, {"days": "soon"}]
-            told = [chunk.response_metadata.get("coerced_arguments") for chunk in out]
-            assert [len(entries) for entries in told if entries] == [2]
-
     def test_calls_that_the_server_found_are_made_to_fit_as_well(self) -> None:
         message = summed(streamed(parser(), native(WRITTEN[:9], WRITTEN[9:])))
         assert message.tool_calls[0]["args"] == TYPED
@@ -120,19 +99,10 @@ class TestTheParser:
         assert parser().invoke(whole).response_metadata == message.response_metadata
         assert whole.tool_calls[0]["args"]["days"] == "3"
 
-    def test_nor_is_it_kept_quiet_that_they_do_not_fit(self) -> None:
-        message = parser().invoke(AIMessage("", tool_calls=[{"name": "wait", "args": {"days": "soon"}, "id": "a"}]))
-        assert message.tool_calls[0]["args"] == {"days": "soon"}
-        assert message.response_metadata["coerced_arguments"][0]["problems"][0]["path"] == "$.days"
-
     def test_a_message_that_was_read_may_be_read_again(self) -> None:
         for output in (MISTYPED, SOON):
             message = parser().invoke(output)
             assert parser().invoke(message) == message
-
-    def test_it_takes_tools(self) -> None:
-        with pytest.raises(ValueError, match=r"^coerce_arguments needs the schemas of the tools"):
-            Llama3JsonToolOutputParser(coerce_arguments=True)
 
 
 class TestTheModel:

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from integrations.langchain.agents import PARIS, QUESTION, chat_openai, conversations, get_weather, serving
 from integrations.langchain.scripted import CUT_OFF, ScriptedChatModel, as_text_chunks
 from langchain_llama3_tools import Llama3ToolModel
-from llama3_tools import __version__
+from llama3_tools import Limits, __version__
 
 REFUSED = {
     "cut off": CUT_OFF,
@@ -71,6 +71,13 @@ class TestSerialisation:
         if "lc_versions" not in (gpt().metadata or {}):
             pytest.skip("this langchain-core notes no versions")
         assert metadata["lc_versions"]["llama3-tools"] == __version__
+
+
+def test_a_cache_tells_wrappers_apart_by_their_options() -> None:
+    llm = gpt()
+    options: list[dict[str, Any]] = [{}, {"repair": True}, {"formats": "json"}, {"limits": Limits(max_calls=2)}]
+    wrappers = [Llama3ToolModel(llm, **each) for each in options]
+    assert len({one._get_llm_string() for one in wrappers}) == len(wrappers)  # noqa: SLF001 (what a cache asks)
 
 
 def test_an_error_comes_before_any_chunk() -> None:

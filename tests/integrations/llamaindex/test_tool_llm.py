@@ -20,7 +20,7 @@ from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get_weather
 from integrations.llamaindex.scripted import STYLES, ScriptedLLM, Style
 from integrations.llamaindex.ways import PLAIN, nobody, streamed, whole
-from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
+from llama3_tools import Limits, PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama3_tools.chat import ToolChat, ToolsPlace
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.tools import rename_tools, tool_dicts
@@ -271,12 +271,13 @@ class TestComponent:
         assert metadata.model_copy(update={"is_function_calling_model": False}) == inside.metadata
 
     def test_it_serialises_and_comes_back(self) -> None:
-        llm = Llama3ToolLLM(MockLLM(max_tokens=7), tools_in="system", max_retries=2)
+        options: dict[str, Any] = {"formats": ["function"], "repair": True, "limits": Limits(max_calls=2)}
+        llm = Llama3ToolLLM(MockLLM(max_tokens=7), tools_in="system", max_retries=2, **options)
         data = llm.to_dict()
         assert (data["class_name"], data["llm"]["class_name"]) == ("Llama3ToolLLM", "MockLLM")
         assert data["options"]["tools_in"] == "system"
         back = Llama3ToolLLM.from_dict(data)
-        assert (back.to_dict(), type(back.llm)) == (data, MockLLM)
+        assert (back.to_dict(), back.options, type(back.llm)) == (data, llm.options, MockLLM)
         assert Llama3ToolLLM.from_json(llm.to_json()).to_dict() == data
 
     def test_an_llm_that_llama_index_cannot_load_is_given_anew(self) -> None:
