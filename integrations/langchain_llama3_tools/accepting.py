@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from langchain_core.tools import BaseTool
-from pydantic import BaseModel, ValidationError
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel
 
-from llama3_tools.chat import Accepts
+from llama3_tools.chat import Accepts, class_problems
 
-__all__ = ["ToolClass", "accepting", "tool_classes"]
+__all__ = ["ToolClass", "accepting", "output_tool", "tool_classes"]
 
 ToolClass: TypeAlias = BaseTool | type[BaseModel]
 """A tool of LangChain's, or a class that its arguments become."""
@@ -35,19 +34,24 @@ def accepting(tools: Mapping[str, ToolClass]) -> Accepts | None:
     return lambda name, arguments: _problems(tools[name], arguments) if name in tools else None
 
 
+def output_tool(tools: Mapping[str, ToolClass]) -> str | None:
+    """Return the tool that runs nothing: agents have one for a `response_format`; `None` if there are more, or none.
+
+    Args:
+        tools: the tools by name.
+    """
+    empty = [
+        name for name, tool in tools.items() if isinstance(tool, StructuredTool) and not (tool.func or tool.coroutine)
+    ]
+    return empty[0] if len(empty) == 1 else None
+
+
 def _problems(tool: ToolClass, arguments: dict[str, Any]) -> list[str] | None:
     schema = tool.args_schema if isinstance(tool, BaseTool) else tool
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
         return None
-    try:
-        schema.model_validate(copy.deepcopy(arguments))
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False)
-        if not isinstance(tool, BaseTool):
-            return [f"${''.join(f'.{place}' for place in one['loc'])}: {one['msg']}" for one in problems]
-        shown: Any = tool.tool_call_schema  # of all fields but those that the agent fills in
-        hidden = schema.model_fields.keys() - shown.model_fields.keys()
-        return [] if all(one["loc"] and one["loc"][0] in hidden for one in problems) else None
-    except Exception:  # noqa: BLE001 (a validator raises what it likes; the model reads what the schema says)
-        return None
-    return []
+    if not isinstance(tool, BaseTool):
+        return class_problems(schema, arguments)
+    shown: Any = tool.tool_call_schema  # of all fields but those that the agent fills in
+    problems = class_problems(schema, arguments, schema.model_fields.keys() - shown.model_fields.keys())
+    return None if problems else problems  # the model reads what the schema says

@@ -94,6 +94,8 @@ class Llama3ToolModel(BaseChatModel):
             own = {*fields, *(field.alias for field in fields.values() if field.alias)}
             given = {name: changes.pop(name) for name in list(changes) if name in own}
             if isinstance(llm, BaseChatModel):
+                if limiter := given.pop("rate_limiter", None):  # each request counts
+                    llm = llm.model_copy(update={"rate_limiter": limiter})
                 given = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | given
             super().__init__(llm=llm, options=chat_options(options, changes), **given)
             if hasattr(self, "_add_version"):  # of a newer langchain-core

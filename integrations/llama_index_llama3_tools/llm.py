@@ -25,7 +25,6 @@ from llama_index.core.llms import (
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.program.function_program import get_function_tool
-from llama_index.core.program.utils import process_streaming_objects
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.tools import BaseTool
 from llama_index.core.types import BaseOutputParser, PydanticProgramMode
@@ -35,7 +34,7 @@ from llama3_tools.chat import ChatOption, ChatOptions, Request, chat_options, ke
 from llama3_tools.errors import a_type
 from llama3_tools.text import escape_invisible
 from llama_index_llama3_tools.messages import conversation, require_messages, to_dicts, to_messages
-from llama_index_llama3_tools.tools import as_tools, rename_tools, tool_dicts
+from llama_index_llama3_tools.tools import accepting, as_tools, rename_tools, tool_dicts
 from llama_index_llama3_tools.turns import Listeners, Turn, dispatcher
 
 if TYPE_CHECKING:
@@ -275,25 +274,21 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return await FunctionCallingLLM.apredict_and_call(knowing, as_tools(tools), *args, **kwargs)
 
     def _structured_stream_call(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> Generator[Any, None, None]:  # noqa: ANN401 (the same)
-        """Yield objects, the last of them whole. In the framework's own method, no call is due.
+        """Yield the object, at the end of the stream. In the framework's own method, no call is due.
 
         Raises:
-            ValueError: the last one is none of the class.
+            ValueError: there is none.
         """
-        response = ChatResponse(message=ChatMessage())
-        for response in self._due(output_cls, *args, **kwargs).stream("stream_chat"):
-            yield process_streaming_objects(response, output_cls, llm=self)
-        output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
+        *_, response = self._due(output_cls, *args, **kwargs).stream("stream_chat")
+        yield output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
 
     async def _structured_astream_call(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401 (the same)
-        """Return what yields objects; see `_structured_stream_call`."""
+        """Return what yields the object; see `_structured_stream_call`."""
         return self._objects(*args, **kwargs)
 
     async def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401 (the same)
-        response = ChatResponse(message=ChatMessage())
-        async for response in self._due(output_cls, *args, **kwargs).astream("astream_chat"):
-            yield process_streaming_objects(response, output_cls, llm=self)
-        output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
+        responses = [one async for one in self._due(output_cls, *args, **kwargs).astream("astream_chat")]
+        yield output_cls.model_validate(self.get_tool_calls_from_response(responses[-1])[0].tool_kwargs)
 
     def _due(
         self,
@@ -335,7 +330,10 @@ class Llama3ToolLLM(FunctionCallingLLM):
             tool_choice = "required"
         messages = conversation(chat_history, user_msg)
         request = chat.request(
-            to_dicts(messages), tool_choice=tool_choice, parallel_tool_calls=allow_parallel_tool_calls
+            to_dicts(messages),
+            tool_choice=tool_choice,
+            parallel_tool_calls=allow_parallel_tool_calls,
+            accepts=accepting(tools),
         )
         if request.tools:
             kwargs |= {

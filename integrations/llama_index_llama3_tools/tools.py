@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
-from llama3_tools.chat import Request
+from llama3_tools.chat import Accepts, Request, class_problems
 from llama3_tools.errors import a_type
 from llama3_tools.tools import require_tool_list, server_tool_error
 
-__all__ = ["LlamaIndexToolLike", "as_tools", "rename_tools", "tool_dicts"]
+__all__ = ["LlamaIndexToolLike", "accepting", "as_tools", "rename_tools", "tool_dicts"]
 
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
 """A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI, Anthropic or MCP, or a
@@ -66,6 +67,17 @@ def as_tools(tools: Iterable[Any]) -> list[BaseTool]:
     """
     require_tool_list(tools, BaseTool)
     return [FunctionTool.from_defaults(tool) if inspect.isroutine(tool) else tool for tool in tools]
+
+
+def accepting(tools: Iterable[Any]) -> Accepts | None:
+    """Return what says whether arguments become an object, where one is wanted; `None` where none is.
+
+    Its class takes more than its schema says. A function is given what the model wrote, whatever describes it.
+    """
+    functions = [tool for tool in tools if isinstance(tool, FunctionTool)]
+    of_framework = [tool for tool in functions if tool.fn.__module__ == get_function_tool.__module__]
+    classes = {tool.metadata.get_name(): tool.metadata.fn_schema for tool in of_framework}
+    return (lambda name, given: class_problems(classes[name], given) if name in classes else None) if classes else None
 
 
 def _named(tool: BaseTool, name: str) -> BaseTool:

@@ -85,6 +85,7 @@ EXPORTS = {
         "ToolRole",
         "ToolsPlace",
         "chat_options",
+        "class_problems",
         "endpoint_fault",
         "failed_generation",
         "Constrain",

@@ -20,7 +20,7 @@ from llama3_tools.chat.endpoint_errors import (
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.chat.kept_chats import kept_chat
-from llama3_tools.chat.misfits import Accepts, ArgumentChecks
+from llama3_tools.chat.misfits import Accepts, ArgumentChecks, class_problems
 from llama3_tools.chat.options import (
     ChatOption,
     ChatOptions,
@@ -58,6 +58,7 @@ __all__ = [
     "ToolsPlace",
     "add_advice",
     "chat_options",
+    "class_problems",
     "endpoint_fault",
     "failed_generation",
     "finish_reason_in",

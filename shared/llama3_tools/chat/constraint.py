@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import weakref
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -34,6 +35,7 @@ _REFUSALS = {
     HTTPStatus.INTERNAL_SERVER_ERROR,  # llama.cpp's, of a schema that it makes no grammar of
     HTTPStatus.NOT_IMPLEMENTED,
 }
+_SAYS_SO = re.compile("response_format|grammar|schema", re.IGNORECASE)
 _CLIENT_REFUSALS = (TypeError, ValueError, AttributeError, NotImplementedError)
 """What a client raises that does not know the argument, or does not understand what came back."""
 _OTHER_FAULTS = {EndpointFault.NO_SCHEME, EndpointFault.PROXY, EndpointFault.NO_SUCH_MODEL}
@@ -155,7 +157,8 @@ class Hold:
         if not (self.is_on and self._is_tried and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
             return False
         self.is_on = False
-        self._is_let_go = True
+        # A server in trouble is none that refuses: llama.cpp's, which does so with the same status, says what.
+        self._is_let_go = status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(_SAYS_SO.search(str(error)))
         return True
 
     def note_answer(self) -> None:

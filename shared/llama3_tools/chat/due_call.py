@@ -13,6 +13,7 @@ from llama3_tools.tools import Tool
 __all__ = ["DueCall"]
 
 _BEGIN = re.compile(r"(?<!\s)\s*(?:([{`])|\Z)")
+_OBJECT = re.compile(r'\{(?=\s*["}])')
 _FENCED = re.compile(r"(.*)```\w*\s*\Z", re.DOTALL)
 _OF_CALLS = {"parameters", "arguments"}
 
@@ -64,13 +65,13 @@ class DueCall:
     def objects(self) -> list[JsonObject]:
         """Return the objects after what the model thought that may be the arguments; none if one cannot be read."""
         held, objects = self.held, list[JsonObject]()
-        at = held.find("{", held.rfind("</think>") + 1)
-        while at >= 0:
-            found = parse_object(held, at)
+        begin = _OBJECT.search(held, held.rfind("</think>") + 1)
+        while begin:
+            found = parse_object(held, begin.start())
             if found is None:
                 return []
             objects.append(found)
-            at = held.find("{", found.end)
+            begin = _OBJECT.search(held, found.end)
         return [one for one in objects if self._may_be(one.members)]
 
     def without(self, found: JsonObject) -> str:
@@ -85,8 +86,8 @@ class DueCall:
         return self._misfits(self.name, arguments)
 
     def _may_be(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether an object has an argument that is declared, if any is, and is no call of another tool."""
+        """Return whether an object is empty, or has an argument that is declared, and is no call of another tool."""
         declared = self._schema.get("properties")
-        if not declared:
+        if not declared or not arguments:
             return True
         return not declared.keys().isdisjoint(arguments) and _OF_CALLS.isdisjoint(arguments.keys() - declared.keys())

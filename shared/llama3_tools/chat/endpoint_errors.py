@@ -106,12 +106,13 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status that an error has, itself or, as httpx's and requests' have it, in its response.
+    """Return the HTTP status that an error has: itself, in its response, as httpx's do, or as its code in a stream.
 
     >>> status_of(ValueError()) is None
     True
     """
     status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
+    status = status or getattr(error, "code", None)
     return status if isinstance(status, int) else None
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from llama3_tools.arguments import ArgumentValidator, Coercer
@@ -10,13 +11,31 @@ from llama3_tools.errors import MissingExtraError, ToolDefinitionError
 from llama3_tools.tools import Tool
 from llama3_tools.values import ArgumentProblem, ProblemReason
 
-__all__ = ["Accepts", "ArgumentChecks"]
+__all__ = ["Accepts", "ArgumentChecks", "class_problems"]
 
 Accepts: TypeAlias = Callable[[str, dict[str, Any]], list[str] | None]
 """What a framework's own class says of arguments for a tool, by its name: what does not fit, a sentence each, or
 `None`, so that the tool's schema decides. Such classes convert more than a schema says, and check more."""
 
 _NOT_FOR_MODELS = {ProblemReason.TOO_DEEP, ProblemReason.TOO_MANY}
+
+
+def class_problems(model: Any, arguments: dict[str, Any], hidden: Collection[str] = ()) -> list[str] | None:  # noqa: ANN401 (a class of pydantic's, which is not imported here)
+    """Return what pydantic says does not fit in arguments for a class; `None` if a validator of it fails otherwise.
+
+    Args:
+        model: the class.
+        arguments: the arguments.
+        hidden: the fields that others fill in.
+    """
+    try:
+        model.model_validate(copy.deepcopy(arguments))
+    except Exception as error:  # noqa: BLE001 (a validator raises what it likes)
+        if not hasattr(error, "errors"):
+            return None
+        problems = [one for one in error.errors() if not (one["loc"] and one["loc"][0] in hidden)]
+        return [f"${''.join(f'.{place}' for place in one['loc'])}: {one['msg']}" for one in problems]
+    return []
 
 
 class ArgumentChecks:

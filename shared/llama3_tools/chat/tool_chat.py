@@ -135,7 +135,7 @@ class ToolChat:
         chat = self if choice.allowed is None else self._only(choice.allowed)
         return chat._prompt(choice.tool_choice)  # noqa: SLF001 (the same class)
 
-    def request(
+    def request(  # noqa: PLR0913 (options, each by its name)
         self,
         messages: Sequence[Message],
         *,
@@ -143,6 +143,7 @@ class ToolChat:
         parallel_tool_calls: bool | None = True,
         retried: int = 0,
         accepts: Accepts | None = None,
+        output_tool: str | None = None,
     ) -> Request:
         """Prepare a request.
 
@@ -158,6 +159,8 @@ class ToolChat:
             retried: how often the model has been asked again in this turn, by an adapter that keeps that count.
             accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
                 may. `None`: none does.
+            output_tool: the tool, if there is one, that runs nothing, as its arguments are the answer. Where any tool
+                has to be called, an object alone that fits is a call of it.
 
         Raises:
             TypeError: `messages` is no list of dicts, the content of one is neither text nor a list of parts, or an
@@ -173,31 +176,32 @@ class ToolChat:
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
         for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
-        return Request(chat, choice, for_model, retried, accepts)
+        return Request(chat, choice, for_model, retried, accepts, output_tool)
 
-    def stream(self, choice: Choice, earlier: Earlier, *, may_retry: bool, accepts: Accepts | None) -> ChatStream:
+    def stream(self, request: Request, earlier: Earlier, *, may_retry: bool) -> ChatStream:
         """Begin to read an answer to one of its requests; `Request.stream` is the way in.
 
         Args:
-            choice: what was asked for.
+            request: the request.
             earlier: what earlier answers of the turn had.
             may_retry: whether the model may be asked again, so that a call that does not fit waits.
-            accepts: whether a tool takes arguments that its schema does not.
         """
+        choice, accepts = request.choice, request.accepts
 
         def misfits(call: ToolCall) -> list[str]:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
         checks = partial(self._checks.misfits, accepts=accepts)
-        due = DueCall(self._tools[name], checks) if (name := self._due(choice)) else None
+        tool = self._tools.get(self._due(choice.tool_choice, request.output_tool) or "")
+        due = DueCall(tool, checks) if tool else None
         return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due, may_retry=may_retry)
 
-    def _due(self, choice: Choice) -> str | None:
-        """Return the one tool that has to be called; `None` if there are several, or none has to be."""
-        if choice.tool_choice == "required" and len(self._tools) == 1:
-            return next(iter(self._tools))
-        return choice.tool_choice if choice.tool_choice in self._tools else None
+    def _due(self, tool_choice: ToolChoice, output_tool: str | None) -> str | None:
+        """Return the one tool of which an object alone is a call; `None` if there is none."""
+        if tool_choice != "required":
+            return tool_choice
+        return next(iter(self._tools)) if len(self._tools) == 1 else output_tool
 
     def _readers_for(self, tool_choice: ToolChoice) -> AnswerReaders:
         """Return what reads the answers, made once for each tool that a choice names: no other one can be called."""
@@ -307,6 +311,8 @@ class Request:
     """How often the model has been asked again in this turn."""
     accepts: Accepts | None = None
     """Whether a tool takes arguments that its schema does not."""
+    output_tool: str | None = None
+    """The tool that runs nothing, as its arguments are the answer."""
     earlier: Earlier = _NO_EARLIER
     """What earlier answers of this turn had."""
 
@@ -395,7 +401,7 @@ class Request:
                 between them then.
         """
         earlier = self.earlier if follows else replace(self.earlier, has_text=False, has_thoughts=False)
-        return self.chat.stream(self.choice, earlier, may_retry=self._may_retry, accepts=self.accepts)
+        return self.chat.stream(self, earlier, may_retry=self._may_retry)
 
     def retry(self, reply: Reply) -> Request | None:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
