@@ -111,12 +111,13 @@ class AnswerStream:
     [('Sure.', []), ('', ['now']), (' One moment.', [])]
     """
 
-    def __init__(self, request: Request, *, after: AnswerStream | None = None) -> None:
+    def __init__(self, request: Request, *, after: AnswerStream | None = None, first_index: int = 0) -> None:
         """Begin an answer.
 
         Args:
             request: what it answers.
             after: the answer before it in the same message, if the model was asked again.
+            first_index: that of the first call in the message.
         """
         self.has_begun = False
         """Whether anything has arrived."""
@@ -126,7 +127,7 @@ class AnswerStream:
         """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
         self._written: list[str] = []
         self._stream = request.stream(follows=self.has_said)
-        self._index, self._id = after.place if after else (0, None)
+        self._index, self._id = after.place if after else (first_index, None)
         self._name: str | None = None
         self._infos: list[ChatGenerationChunk] = []
 

@@ -156,7 +156,7 @@ def _role(message: BaseMessage) -> str:
         AIMessage: "assistant",
         FunctionMessage: "function",
     }
-    return next((role for kind, role in roles.items() if isinstance(message, kind)), "tool")
+    return next((role for kind, role in roles.items() if isinstance(message, kind)), message.type)
 
 
 def _with_calls(message: BaseMessage, calls: list[dict[str, Any]]) -> dict[str, Any]:

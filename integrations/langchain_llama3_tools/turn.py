@@ -50,6 +50,7 @@ class Turn:
         """
         self._llm, self._options, self._way, self._run = model.llm, model.options, way, run
         self._answered = model._answered
+        self._first_index = _BEYOND_TEXTS if model.output_version == "v1" else 0
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
         self._request: Request = bound_chat(tools, model.options).request(
@@ -79,7 +80,7 @@ class Turn:
         """Ask, and let the answer out in chunks. If the model is asked again, its next one follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            answer = AnswerStream(self._request, after=answer)
+            answer = AnswerStream(self._request, after=answer, first_index=self._first_index)
             try:
                 yield from self._told(partial(self._streamed, answer))
             except Exception as error:
@@ -138,12 +139,13 @@ class Turn:
             Exception: the error, with advice if there is some.
         """
         text = failed_generation(error)
-        if text is not None:
-            message = AIMessage(text, response_metadata={"failed_generation": text, "finish_reason": "stop"})
-            return ChatResult(generations=[ChatGeneration(message=message)])
-        if self._request.constraint and self._hold.lets_go(error):
+        told = {} if text is None else {"failed_generation": text}
+        if text is None and self._request.constraint and self._hold.lets_go(error):
             self._next = self._request
             return None
+        if told or self._request.gives_up(error):
+            message = AIMessage(text or "", response_metadata={**told, "finish_reason": "stop"})
+            return ChatResult(generations=[ChatGeneration(message=message)])
         advise(error, self._llm, self._options.tool_role)
         raise error
 
@@ -206,6 +208,10 @@ class Turn:
                 'use tools_in="user"'
             ) from error
         return dict(bound.kwargs)
+
+
+_BEYOND_TEXTS = 1_000_000
+"""An index that no text has: in version 1 of the content, LangChain counts texts and adds up what has one index."""
 
 
 def _in_kwargs(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -183,13 +183,16 @@ class Turn(Generic[_Response]):
         Raises:
             Exception: the error.
         """
-        text = failed_generation(error)
-        if text is not None and self._request is not None:
-            message = ChatMessage(role="assistant", content=text, additional_kwargs={"failed_generation": text})
-            return ChatResponse(message=message, delta=text)
-        if self._request is None or not self._request.constraint or not self._hold.lets_go(error):
+        request, text = self._request, failed_generation(error)
+        told = {} if text is None else {"failed_generation": text}
+        if request is None:
             raise error
-        return None
+        if text is None and request.constraint and self._hold.lets_go(error):
+            return None
+        if not told and not request.gives_up(error):
+            raise error
+        message = ChatMessage(role="assistant", content=text or "", additional_kwargs=told)
+        return ChatResponse(message=message, delta=text or "", raw={"finish_reason": "stop"})
 
     def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
         if self._request is None or not self._is_read:

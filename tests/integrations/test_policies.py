@@ -362,6 +362,14 @@ def test_what_groq_refuses_as_no_call_is_the_answer(way: Way, stream: bool):
         way(server.base_url, policy, stream=stream)
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("way", WAYS[1:])
+@pytest.mark.parametrize("text", [BROKEN, f"Hm. {BROKEN}"])
+def test_an_answer_stands_if_the_model_cannot_be_asked_again(way: Way, text: str, stream: bool):
+    with _server((Said(text, finish_reason="length"),)) as server:  # and no further answer
+        assert way(server.base_url, Policy((), []), stream=stream) == Came(text, [], [], ["weather"])
+
+
 OTHER_OPTIONS: dict[str, Any] = {
     "tools_in": "system",
     "tool_role": "tool",

@@ -118,6 +118,8 @@ class _History:
         self._places = count()
         self._results: list[ToolResult] = []
         self._refused: set[str] = set()
+        self._is_told = False
+        """Whether the last message has results, or complaints, in the role of the user."""
         self._answers_refused = False
         """Whether an agent has answered a refused call among the results."""
         self._complaints: Callable[[], str] = str
@@ -144,10 +146,13 @@ class _History:
             self._add_assistant(parts)
             return
         content = content_of(parts.content) if parts.results or not parts.has_content else message["content"]
+        if role == "user" and self._is_told:  # some templates want the roles in turns
+            content = _joined([self.written.pop()["content"], content])
         self.written.append({**parts.rest, "role": role, "content": content})
 
     def end_results(self) -> None:
         """Write the results of one turn, in the order of its calls; those of no known call come last."""
+        self._is_told = False
         results, self._results = self._results, []
         is_answered, self._answers_refused = bool(results) or self._answers_refused, False
         complaints = self._complaints() if is_answered else ""
@@ -159,6 +164,7 @@ class _History:
             contents[-1:] = [_joined([*contents[-1:], complaints])]
         role = self._options.tool_role if results else "user"
         if role != "tool":
+            self._is_told = role == "user"
             self.written.append({"role": role, "content": _joined(contents)})
             return
         for result, content in zip(results, contents, strict=True):
@@ -184,7 +190,9 @@ class _History:
             return with_text(content, render_tool_calls(calls, prompt_format=prompt_format))
         for call in refused if calls and isinstance(refused, list) else ():
             text = call.get("text") if isinstance(call, Mapping) else None
-            content = content.replace(text, "", 1).strip() if isinstance(text, str) else content
+            if isinstance(text, str) and text.strip():  # what is left of its line is most often a part of it
+                before, found, after = content.rpartition(text.strip())
+                content = "\n".join([before.rstrip(), *after.split("\n")[1:]]).strip() if found else content
         return render_answer(content, calls, prompt_format=prompt_format) if content or calls else content
 
     def _complaints_of(self, parts: MessageParts) -> Callable[[], str]:

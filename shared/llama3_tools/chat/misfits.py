@@ -15,7 +15,8 @@ __all__ = ["Accepts", "ArgumentChecks", "class_problems"]
 
 Accepts: TypeAlias = Callable[[str, dict[str, Any]], list[str] | None]
 """What a framework's own class says of arguments for a tool, by its name: what does not fit, a sentence each, or
-`None`, so that the tool's schema decides. Such classes convert more than a schema says, and check more."""
+`None`, so that the tool's schema decides. Such classes convert more than a schema says, and check more. What does not
+fit is said in the schema's words, if these say that, too."""
 
 _NOT_FOR_MODELS = {ProblemReason.TOO_DEEP, ProblemReason.TOO_MANY}
 
@@ -62,12 +63,12 @@ class ArgumentChecks:
         if name not in self._tools:
             return []
         said = None if accepts is None else accepts(name, arguments)
-        if said is not None:
-            return said
+        if said == []:
+            return []
         check = self._checks.get(name)
         if check is None:
             check = self._checks[name] = _check_of(self._tools[name].parameters)
-        return [problem.message for problem in check(arguments) if problem.reason not in _NOT_FOR_MODELS]
+        return [one.message for one in check(arguments) if one.reason not in _NOT_FOR_MODELS] or said or []
 
 
 def _check_of(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]:

@@ -102,6 +102,8 @@ class Earlier:
     """The calls that were refused in them."""
     content: str | list[Any] | None = None
     """What the last one of them said, which stands if the next one says nothing."""
+    finish_reason: str | None = None
+    """Why it ended."""
 
     def with_reply(self, reply: Reply) -> Earlier:
         """Return the same with one more answer."""
@@ -111,6 +113,7 @@ class Earlier:
             has_thoughts=self.has_thoughts or bool(reply.reasoning),
             refused=(*self.refused, *reply.report.refused),
             content=reply.content,
+            finish_reason=reply.finish_reason,
         )
 
 
@@ -437,7 +440,7 @@ class ChatStream:
         content = self._content.whole(extraction.content, has_calls=has_calls)
         says_nothing = not (has_calls or refused or (content if isinstance(content, list) else (content or "").strip()))
         if says_nothing and finish_reason is not None and self._earlier.content:
-            self.is_silent, content = True, self._earlier.content
+            self.is_silent, content, finish_reason = True, self._earlier.content, self._earlier.finish_reason
         self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report)
 
     def _require_open(self, verb: str) -> None:

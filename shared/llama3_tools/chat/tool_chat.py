@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.constraint import answer_schema, in_json_schema, tool_grammar
 from llama3_tools.chat.due_call import DueCall
+from llama3_tools.chat.endpoint_errors import endpoint_fault, status_of
 from llama3_tools.chat.history import HistoryOptions, flatten_history
 from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
@@ -435,6 +436,16 @@ class Request:
         _LOG.info("the model is asked again: %s", "; ".join(why) or "a call has to be made")
         earlier = self.earlier.with_reply(reply)
         return replace(self, messages=messages, retried=self.retried + 1, earlier=earlier)
+
+    def gives_up(self, error: BaseException) -> bool:
+        """Return whether the answer before stands, as the model cannot be asked again: its server raises this error.
+
+        The logger `llama3_tools` notes it with `INFO`.
+        """
+        stands = self.earlier.is_retried and (status_of(error) or endpoint_fault(error)) is not None
+        if stands:
+            _LOG.info("the model could not be asked again: %s", error)
+        return stands
 
     @property
     def _may_retry(self) -> bool:

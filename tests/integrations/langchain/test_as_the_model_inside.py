@@ -142,7 +142,9 @@ def traces(wrap: Any) -> str:
 
 ROWS = {
     "calls that come as text": calls,
-    "`with_structured_output`, and the model writes the object alone": structured("function_calling"),
+    '`with_structured_output(method="function_calling")`, and the model writes the object alone': structured(
+        "function_calling"
+    ),
     '`method="json_schema"`': structured("json_schema"),
     '`method="json_mode"`': structured("json_mode"),
     "`on_llm_new_token` in `invoke`, with `streaming=True`": tokens,

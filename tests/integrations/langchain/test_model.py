@@ -170,6 +170,13 @@ class TestAnswers:
             assert streamed.text == message.text == "Let me check. One moment."
             assert streamed.tool_calls == message.tool_calls
 
+    def test_a_stream_of_version_v1_keeps_texts_and_calls_apart(self) -> None:
+        calls = '{"name": "get_weather", "parameters": {"city": "Rome"}}; {"name": "get_weather", "parameters": {}}'
+        llm = FakeListChatModel(responses=[f"Hi. {calls} Bye."], output_version="v1")
+        streamed = summed(Llama3ToolModel(llm).bind_tools([get_weather]).stream("Hi"))
+        assert [block["type"] for block in streamed.content_blocks] == ["text", "tool_call", "tool_call", "text"]
+        assert (streamed.text, len(streamed.tool_calls)) == ("Hi. Bye.", 2)
+
 
 class TestOptions:
     def test_a_call_of_an_unknown_tool_is_a_call_if_that_is_wanted(self) -> None:

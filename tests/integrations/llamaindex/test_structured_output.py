@@ -12,7 +12,7 @@ from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import Answer, LoopbackServer, Request
@@ -139,6 +139,18 @@ async def test_an_agent_gives_an_object_of_its_output_class():
         warnings.simplefilter("error", UserWarning)
         result = await FunctionAgent(tools=TOOLS, llm=on(server), output_cls=Person).run("Who?")
     assert result.structured_response == {"name": "Al", "age": 3}
+
+
+def test_what_its_class_takes_fits():
+    class Door(BaseModel):
+        """A door."""
+
+        name: str
+        is_open: bool = Field(alias="isOpen")
+        model_config = ConfigDict(populate_by_name=True)
+
+    with served(says('{"name": "front", "is_open": "yes"}')) as server:
+        assert on(server).structured_predict(Door, WHO).is_open
 
 
 async def test_a_whole_agent_speaks_the_strict_format():

@@ -71,8 +71,8 @@ def test_a_schema_that_servers_cannot_take_is_an_error_only_if_it_was_asked_for(
 
 
 class StatusError(Exception):
-    def __init__(self, status: int) -> None:
-        super().__init__("no")
+    def __init__(self, status: int, text: str = "no") -> None:
+        super().__init__(text)
         self.status_code = status
 
 
@@ -126,9 +126,15 @@ def test_what_the_user_holds_the_server_to_stands(settings: dict[str, Any], is_o
     assert Hold(model, "json_schema").is_on is is_on
 
 
-@pytest.mark.parametrize("status", [400, 500])
+class StreamError(Exception):
+    """As OpenAI's client raises what a stream says."""
+
+    code = 400
+
+
+@pytest.mark.parametrize("error", [StatusError(400), StatusError(500, "failed to parse grammar"), StreamError()])
 def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_come(
-    status: int, caplog: pytest.LogCaptureFixture
+    error: Exception, caplog: pytest.LogCaptureFixture
 ):
     class Model: ...
 
@@ -136,9 +142,19 @@ def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_com
     hold = Hold(model, "auto")
     with caplog.at_level("INFO", "llama3_tools"):
         hold.note_answer()
-        hold.lets_go(StatusError(status))
+        hold.lets_go(error)
         assert Hold(model, "auto").is_on, "the error may have been another one"
         hold.note_answer()
         hold.note_answer()
     assert (Hold(model, "auto").is_on, Hold(other, "auto").is_on) == (False, True)
     assert caplog.messages == ["Model: the server does not take response_format, and is not asked with it again"]
+
+
+def test_a_server_in_trouble_has_refused_nothing():
+    class Model: ...
+
+    model = Model()
+    hold = Hold(model, "auto")
+    assert hold.lets_go(StatusError(500, "CUDA out of memory"))
+    hold.note_answer()
+    assert Hold(model, "auto").is_on

@@ -51,6 +51,7 @@ def test_an_object_alone_that_fits_is_the_call(tools: list[dict[str, object]], t
         ('By {"type": "object"}: {"name": "Al", "age": 3}', 'By {"type": "object"}:'),
         ('{"name": "Al"}, no: {"name": "Al", "age": 3}', '{"name": "Al"}, no:'),
         ('<think>{Hm}</think>\n{"name": "Al", "age": 3}', "<think>{Hm}</think>"),
+        ('By {x}: {"name": "Al", "age": 3}', "By {x}:"),
     ],
 )
 @pytest.mark.parametrize("tool_choice", ["required", "Person"])
@@ -59,6 +60,21 @@ def test_so_is_the_one_object_in_a_text_that_fits(text: str, content: str, tool_
     assert [call.arguments for call in reply.tool_calls] == [AL]
     assert (reply.content, reply.report.refused) == (content, ())
     assert text[slice(*reply.tool_calls[0].span)].startswith('{"name": "Al", "age"')
+
+
+def test_where_any_tool_is_due_it_is_one_of_that_which_runs_nothing():
+    text = 'Well: {"name": "Al", "age": 3}'
+    for output_tool, called in (("Person", [AL]), (None, [])):
+        request = {"tool_choice": "required", "output_tool": output_tool}
+        reply = read_in_every_way(asked_with([PERSON, {"name": "now"}], request=request), {"content": text})
+        assert [call.arguments for call in reply.tool_calls] == called
+
+
+def test_an_empty_object_fits_where_nothing_is_required():
+    note = {"name": "note", "parameters": {"type": "object", "properties": {"text": {"type": "string"}}}}
+    for tool, called in ((note, [{}]), (PERSON, [])):
+        reply = read_in_every_way(asked([tool], "required"), {"content": "{}"})
+        assert [call.arguments for call in reply.tool_calls] == called
 
 
 @pytest.mark.parametrize(

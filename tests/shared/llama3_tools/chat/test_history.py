@@ -188,12 +188,9 @@ def test_results_of_anthropic_are_results():
     failed = {"type": "tool_result", "tool_use_id": "1", "content": "oops", "is_error": True}
     assert contents(calls, message(failed))[1:] == [("user", "Error of f: oops")]
     text = {"type": "text", "text": "And?"}
-    assert contents(calls, message(failed, text))[1:] == [("user", "Error of f: oops"), ("user", "And?")]
+    assert contents(calls, message(failed, text))[1:] == [("user", "Error of f: oops\n\nAnd?")]
     asked_with = message({"type": "tool_result", "content": [IMAGE]}, text, IMAGE)
-    assert contents(asked_with) == [
-        ("user", [{"type": "text", "text": "Result of a tool:"}, IMAGE]),
-        ("user", [text, IMAGE]),
-    ]
+    assert contents(asked_with) == [("user", [{"type": "text", "text": "Result of a tool:"}, IMAGE, text, IMAGE])]
 
 
 def test_a_bad_call_is_reported_with_the_results_of_those_that_ran():
@@ -238,6 +235,19 @@ def test_a_message_may_carry_its_report():
         [assistant, written] = asked().chat.request([message, result("Sunny", "call_1")], tool_choice="none").messages
         assert assistant.keys() == {"role", "content"}
         assert written["content"].count("Error of light: The call is malformed") == complaints
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('So {"name": "light", "parameters": {"on": it is late}}\nBye.', "So\nBye."),
+        ('As `{"name": "light"}`: {"name": "light", "parameters": {"on": ', 'As `{"name": "light"}`:'),
+    ],
+)
+def test_what_was_refused_beside_a_call_that_ran_is_not_sent_again(text: str, left: str):
+    reply = asked().read({"content": f"{CITY}\n{text}"}, "stop")
+    message = {**reply.to_openai(), **reply.report.to_dict()}
+    assert contents(message, result("Sunny", "call_1"))[0] == ("assistant", f"{left}\n{CITY}")
 
 
 @pytest.mark.parametrize("role", get_args(ToolRole))
