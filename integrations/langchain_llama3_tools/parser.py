@@ -1,4 +1,4 @@
-# ruff: noqa: A002, ANN401  # the methods overridden here have LangChain's parameters
+# ruff: noqa: A002, ANN401, ARG002  # the methods overridden here have LangChain's parameters
 """The output parser: what turns a model's answer into an `AIMessage` with tool calls, at the end of a chain."""
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
         Args:
             result: the generations; the first one counts.
-            partial: there is more to come, so that a call cut off at the end is not malformed, nor the format broken.
+            partial: not used: `transform` reads what is still to come in pieces.
 
         Raises:
             TypeError: the message is not a model's.
@@ -130,8 +130,6 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
         read, reply = read_answer(self._request, message, generation.generation_info)
-        if partial:
-            return read.model_copy(update={"invalid_tool_calls": [], "response_metadata": message.response_metadata})
         if self.strict:
             options, multiple = self.options, self.multiple
             return read_strictly(read, str(message.text), tools=self.tools, options=options, multiple=multiple)

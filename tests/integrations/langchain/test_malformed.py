@@ -11,7 +11,6 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.tool import invalid_tool_call
-from langchain_core.outputs import ChatGeneration
 
 from chunkings import chunkings
 from integrations.langchain.scripted import (
@@ -125,11 +124,6 @@ class TestCollected:
             assert message.content == f"Well, {attempt}"
             assert [call["name"] for call in message.tool_calls] == ["get_weather"]
 
-    def test_with_more_to_come_nothing_is_malformed_yet(self, attempt: str) -> None:
-        parser = Llama3JsonToolOutputParser(on_invalid="raise")
-        generation = parser.parse_result([_generation(attempt)], partial=True)
-        assert generation == AIMessage(attempt)
-
     def test_only_of_tools_that_are_declared(self, attempt: str) -> None:
         for tools, count in ((TOOLS, 1), ([{"name": "other"}], 0)):
             message = Llama3JsonToolOutputParser(tools=tools).invoke(attempt)
@@ -203,10 +197,6 @@ def test_a_chain_can_fall_back() -> None:
     parser = Llama3JsonToolOutputParser(on_invalid="raise")
     chain = (_model(iter([CUT_OFF])) | parser).with_fallbacks([_model(iter([CALL])) | parser])
     assert [call["name"] for call in chain.invoke("").tool_calls] == ["get_weather"]
-
-
-def _generation(text: str) -> ChatGeneration:
-    return ChatGeneration(message=AIMessage(text))
 
 
 def _model(answers: Iterator[str]) -> GenericFakeChatModel:

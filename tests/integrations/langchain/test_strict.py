@@ -12,7 +12,6 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import invalid_tool_call, tool_call_chunk
-from langchain_core.outputs import ChatGeneration
 from langchain_core.prompt_values import StringPromptValue
 
 from chunkings import chunkings
@@ -194,10 +193,6 @@ def test_calls_of_the_server_that_are_all_broken_are_no_answer(text: str) -> Non
         assert raised.value.llm_output == text
     good = {"name": "get_weather", "args": {"city": "Paris"}, "id": "2", "type": "tool_call"}
     assert calls(parser().invoke(message.model_copy(update={"tool_calls": [good]}))) == [PARIS]
-
-
-def test_a_partial_result_is_not_held_to_the_format() -> None:
-    assert parser().parse_result([ChatGeneration(message=AIMessage(ONE[:-9]))], partial=True).content == ONE[:-9]
 
 
 def test_an_unknown_tool_is_a_call_where_that_is_asked_for() -> None:
