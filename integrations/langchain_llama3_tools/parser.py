@@ -29,7 +29,6 @@ from llama3_tools import (
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat, read_options
 from llama3_tools.errors import a_type
 from llama3_tools.strict import require_strict_reading
-from llama3_tools.text import escape_invisible
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -257,9 +256,7 @@ def _require_whole_calls(reply: Reply, written: str) -> None:
     if not refused:
         return
     count = "a malformed tool call" if len(refused) == 1 else f"{len(refused)} malformed tool calls"
-    calls = "; ".join(f"{call.name or 'a call'} ({call.reason}): {call.detail}" for call in refused)
-    text = escape_invisible(f"The model wrote {count}: {calls}", exact=True)
-    raise OutputParserException(text, llm_output=written)
+    raise OutputParserException(f"The model wrote {count}: {'; '.join(map(str, refused))}", llm_output=written)
 
 
 _ROLES_OF_OTHERS = {"human", "user", "system", "developer", "tool", "function", "ipython"}
