@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage, BaseMessage, ChatMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
@@ -259,7 +259,7 @@ def _require_whole_calls(reply: Reply, written: str) -> None:
     raise OutputParserException(f"The model wrote {count}: {'; '.join(map(str, refused))}", llm_output=written)
 
 
-_ROLES_OF_OTHERS = {"human", "user", "system", "developer", "tool", "function", "ipython"}
+_ROLES_OF_MODELS = {"assistant", "ai", "model"}
 
 
 def _require_output(output: object) -> Any:
@@ -268,8 +268,7 @@ def _require_output(output: object) -> Any:
     Raises:
         TypeError: it is another.
     """
-    role = output.role if isinstance(output, ChatMessage) else None
-    if isinstance(output, (str, AIMessage)) or (role and role not in _ROLES_OF_OTHERS):
+    if isinstance(output, (str, AIMessage)) or getattr(output, "role", None) in _ROLES_OF_MODELS:
         return output
     raise TypeError(
         f"the parser takes what the model wrote, not {a_type(output)}: pass the last AIMessage, or its text"
