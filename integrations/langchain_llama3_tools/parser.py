@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
@@ -192,7 +192,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     def _transform(self, input: Iterator[str | BaseMessage]) -> Iterator[AIMessage]:
         if self.strict:  # the last character may break the format
-            yield from self._whole(list(input))
+            yield self._whole(list(input))
             return
         answer = AnswerStream(self._request)
         try:
@@ -205,21 +205,20 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         yield from self._ending(answer)
 
     async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
+        if self.strict:
+            yield self._whole([output async for output in input])
+            return
         answer = AnswerStream(self._request)
-        outputs: list[str | BaseMessage] = []
         try:
             async for output in input:
-                outputs.append(_require_output(output))
-                if not self.strict:
-                    for chunk in answer.feed(outputs.pop()):
-                        yield chunk
+                for chunk in answer.feed(_require_output(output)):
+                    yield chunk
         except Exception:
             for chunk in (*answer.abort(), *answer.last()):
                 yield chunk
             raise
-        ending = self._whole(outputs) if self.strict else self._ending(answer)
-        for message in ending:
-            yield message
+        for chunk in self._ending(answer):
+            yield chunk
 
     @property
     def _request(self) -> Request:
@@ -230,13 +229,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         )
         return kept_chat(self.tools, options).request([])
 
-    def _whole(self, outputs: Iterable[str | BaseMessage]) -> Iterator[AIMessage]:
-        """Yield what came in a stream, read as a whole."""
+    def _whole(self, outputs: Iterable[str | BaseMessage]) -> AIMessageChunk:
         chunks = [as_chunk(_require_output(output)) for output in outputs]
-        whole = self.parse_result([ChatGeneration(message=sum_chunks(chunks))])
-        yield as_chunk(whole)
+        return as_chunk(self.parse_result([ChatGeneration(message=sum_chunks(chunks))]))
 
-    def _ending(self, answer: AnswerStream) -> Iterator[AIMessage]:
+    def _ending(self, answer: AnswerStream) -> Iterator[AIMessageChunk]:
         if not answer.has_begun:
             return
         yield from answer.end()
