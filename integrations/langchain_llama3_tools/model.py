@@ -31,17 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Llama3ToolModel"]
 
-_TAKEN_OVER = (
-    "cache",
-    "callbacks",
-    "custom_get_token_ids",
-    "disable_streaming",
-    "metadata",
-    "name",
-    "output_version",
-    "tags",
-    "verbose",
-)
+_TAKEN_OVER = BaseChatModel.model_fields.keys() - {"profile", "rate_limiter"}
 """What LangChain does around an answer. The rate limiter stays inside, where each request counts."""
 
 
@@ -90,13 +80,11 @@ class Llama3ToolModel(BaseChatModel):
     else:
 
         def __init__(self, llm: Any, *, options: ChatOptions | None = None, **changes: Any) -> None:
-            fields = type(self).model_fields
-            own = {*fields, *(field.alias for field in fields.values() if field.alias)}
-            given = {name: changes.pop(name) for name in list(changes) if name in own}
+            given = {name: changes.pop(name) for name in list(changes) if name in type(self).model_fields}
             if isinstance(llm, BaseChatModel):
                 if limiter := given.pop("rate_limiter", None):  # each request counts
                     llm = llm.model_copy(update={"rate_limiter": limiter})
-                given = {name: getattr(llm, name) for name in _TAKEN_OVER if hasattr(llm, name)} | given
+                given = {name: getattr(llm, name) for name in _TAKEN_OVER} | given
             super().__init__(llm=llm, options=chat_options(options, changes), **given)
             if hasattr(self, "_add_version"):  # of a newer langchain-core
                 self._add_version("llama3-tools", __version__)
