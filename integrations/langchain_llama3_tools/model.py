@@ -20,7 +20,7 @@ from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed,
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.parser import changed_options
 from langchain_llama3_tools.runs import Manager, begun, steps_in
-from langchain_llama3_tools.structured import as_raw, parsed_object, with_error
+from langchain_llama3_tools.structured import read_object
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
 from langchain_llama3_tools.turn import Turn
 from llama3_tools import __version__
@@ -162,11 +162,10 @@ class Llama3ToolModel(BaseChatModel):
             given: Any = super().with_structured_output(schema, include_raw=True, **kwargs)
             # LangChain's first step has the bound model in a map, which hands it no arguments of `invoke`.
             bound = given.first.steps__["raw"]
-            checked: Runnable[LanguageModelInput, Any]
             checks = ArgumentChecks(bound_chat([schema], self.options).tools)
             misfits = partial(checks.misfits, accepts=accepting(tool_classes([schema])))
-            checked = bound | RunnableLambda(as_raw) | given.last | RunnableLambda(partial(with_error, misfits=misfits))
-            return checked if include_raw else checked | RunnableLambda(parsed_object)
+            read = partial(read_object, misfits=misfits, include_raw=include_raw)
+            return bound | RunnableLambda(lambda raw: {"raw": raw}) | given.last | RunnableLambda(read)  # type: ignore[no-any-return]
         if strict is not None:
             kwargs["strict"] = strict
         flatten = RunnableLambda(self._flattened)
