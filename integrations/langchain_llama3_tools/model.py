@@ -168,14 +168,12 @@ class Llama3ToolModel(BaseChatModel):
             return bound | RunnableLambda(lambda raw: {"raw": raw}) | given.last | RunnableLambda(read)  # type: ignore[no-any-return]
         if strict is not None:
             kwargs["strict"] = strict
-        flatten = RunnableLambda(self._flattened)
-        return flatten | self.llm.with_structured_output(schema, include_raw=include_raw, method=method, **kwargs)
-
-    def _flattened(self, given: LanguageModelInput) -> list[BaseMessage]:
-        messages = self._convert_input(given).to_messages()
         options = self.options
-        prompt_format = options.prompt_format or "json"
-        return flatten_tool_messages(messages, tool_role=options.tool_role, prompt_format=prompt_format)
+        flatten = partial(
+            flatten_tool_messages, tool_role=options.tool_role, prompt_format=options.prompt_format or "json"
+        )
+        flattened = RunnableLambda(self._convert_input) | RunnableLambda(flatten)
+        return flattened | self.llm.with_structured_output(schema, include_raw=include_raw, method=method, **kwargs)
 
     def get_token_ids(self, text: str) -> list[int]:
         """Return the tokens of a text, as the model inside counts them."""
