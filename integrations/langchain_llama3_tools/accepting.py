@@ -3,50 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel
 
 from llama3_tools.chat import Accepts, class_problems
 
-__all__ = ["ToolClass", "accepting", "output_tool", "tool_classes"]
-
-ToolClass: TypeAlias = BaseTool | type[BaseModel]
-"""A tool of LangChain's, or a class that its arguments become."""
+__all__ = ["accepting", "output_tool"]
 
 
-def tool_classes(tools: Iterable[object]) -> dict[str, ToolClass]:
-    """Return the tools that are classes, by their names."""
-    named = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
-    classes = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]
-    return named | {one.model_config.get("title") or one.__name__: one for one in classes}
+def accepting(tools: Iterable[object]) -> Accepts | None:
+    """Return what says whether a tool takes arguments that its schema does not; `None` without classes among them."""
+    classes: dict[str, Any] = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+    models = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]
+    classes |= {one.model_config.get("title") or one.__name__: one for one in models}
+    return partial(_problems, classes) if classes else None
 
 
-def accepting(tools: Mapping[str, ToolClass]) -> Accepts | None:
-    """Return what says whether a tool takes arguments that its schema does not; `None` without tools of LangChain's.
-
-    Args:
-        tools: the tools by name.
-    """
-    if not tools:
-        return None
-    return lambda name, arguments: _problems(tools[name], arguments) if name in tools else None
-
-
-def output_tool(tools: Mapping[str, ToolClass]) -> str | None:
-    """Return the tool that runs nothing: agents have one for a `response_format`; `None` if there are more, or none.
-
-    Args:
-        tools: the tools by name.
-    """
-    empty = [
-        name for name, tool in tools.items() if isinstance(tool, StructuredTool) and not (tool.func or tool.coroutine)
-    ]
+def output_tool(tools: Iterable[object]) -> str | None:
+    """Return the tool that runs nothing: agents have one for a `response_format`; `None` if there are more, or none."""
+    structured = (tool for tool in tools if isinstance(tool, StructuredTool))
+    empty = [tool.name for tool in structured if not (tool.func or tool.coroutine)]
     return empty[0] if len(empty) == 1 else None
 
 
-def _problems(tool: ToolClass, arguments: dict[str, Any]) -> list[str] | None:
+def _problems(tools: Mapping[str, Any], name: str, arguments: dict[str, Any]) -> list[str] | None:
+    tool = tools.get(name)
     schema = tool.args_schema if isinstance(tool, BaseTool) else tool
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
         return None

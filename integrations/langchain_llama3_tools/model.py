@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
 from typing_extensions import Self
 
-from langchain_llama3_tools.accepting import ToolClass, accepting, tool_classes
+from langchain_llama3_tools.accepting import accepting, output_tool
 from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed, done, streamed
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.parser import changed_options
@@ -24,7 +24,7 @@ from langchain_llama3_tools.structured import read_object
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
 from langchain_llama3_tools.turn import Turn
 from llama3_tools import __version__
-from llama3_tools.chat import ArgumentChecks, ChatOption, ChatOptions, chat_options
+from llama3_tools.chat import Accepts, ArgumentChecks, ChatOption, ChatOptions, chat_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -67,8 +67,10 @@ class Llama3ToolModel(BaseChatModel):
 
     _answered: list[bool] = PrivateAttr(default_factory=list)
     """Not empty once it, or a copy of it, has answered: both share the list."""
-    _classes: Mapping[str, ToolClass] = PrivateAttr(default_factory=dict)
-    """The tools that are bound, if they are classes: they may take arguments that their schemas do not."""
+    _accepts: Accepts | None = PrivateAttr(default=None)
+    """Whether a tool that is bound takes arguments that its schema does not."""
+    _output_tool: str | None = PrivateAttr(default=None)
+    """The tool that is bound and runs nothing."""
     _run: Manager | None = PrivateAttr(default=None)
     """What tells of steps in the run of the turn: LangChain hands none to `_stream`."""
 
@@ -121,7 +123,7 @@ class Llama3ToolModel(BaseChatModel):
         converted = [tool.to_openai() for tool in chat.tools.values()]
         given = {"parallel_tool_calls": parallel_tool_calls, "response_format": response_format}
         model = self.model_copy()
-        model._classes = tool_classes(tools)
+        model._accepts, model._output_tool = accepting(tools), output_tool(tools)
         kwargs |= {name: value for name, value in given.items() if value is not None}
         bound: Runnable[LanguageModelInput, AIMessage] = model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
         return bound
@@ -163,7 +165,7 @@ class Llama3ToolModel(BaseChatModel):
             # LangChain's first step has the bound model in a map, which hands it no arguments of `invoke`.
             bound = given.first.steps__["raw"]
             checks = ArgumentChecks(bound_chat([schema], self.options).tools)
-            misfits = partial(checks.misfits, accepts=accepting(tool_classes([schema])))
+            misfits = partial(checks.misfits, accepts=accepting([schema]))
             read = partial(read_object, misfits=misfits, include_raw=include_raw)
             return bound | RunnableLambda(lambda raw: {"raw": raw}) | given.last | RunnableLambda(read)  # type: ignore[no-any-return]
         if strict is not None:

@@ -13,7 +13,6 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import add_usage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from langchain_llama3_tools.accepting import accepting, output_tool
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
 from langchain_llama3_tools.both_ways import Out, Steps, Way
 from langchain_llama3_tools.conversation import to_dicts, to_messages
@@ -57,8 +56,8 @@ class Turn:
             to_dicts(messages),
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
-            accepts=accepting(model._classes),
-            output_tool=output_tool(model._classes),
+            accepts=model._accepts,
+            output_tool=model._output_tool,
         )
         self._next: Request | None = self._request
         self._given = {**given, **self._of_tools()}
