@@ -100,12 +100,8 @@ def _to_dict(message: BaseMessage) -> dict[str, Any]:
         given = {"tool_call_id": message.tool_call_id, "is_error": message.status == "error"}
         return {**converted, **given, "name": message.name}
     if isinstance(message, AIMessage):
-        refused = (
-            {REFUSED_TOOL_CALLS: message.response_metadata[REFUSED_TOOL_CALLS]}
-            if REFUSED_TOOL_CALLS in message.response_metadata
-            else {}
-        )
-        return {**converted, **of_answer(message), **_with_calls(message, _listed_calls(message)), **refused}
+        told = {key: value for key, value in message.response_metadata.items() if key == REFUSED_TOOL_CALLS}
+        return {**converted, **of_answer(message), **_with_calls(message, _listed_calls(message)), **told}
     return {**converted, "name": message.name} if isinstance(message, FunctionMessage) else converted
 
 
