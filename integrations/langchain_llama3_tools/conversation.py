@@ -84,7 +84,8 @@ def flatten_tool_messages(
         NotImplementedError: LangChain takes no such thing for a message.
     """
     chat = ToolChat((), tool_role=tool_role, prompt_format=prompt_format)
-    _require_list(messages)
+    if isinstance(messages, (str, BaseMessage, Mapping)) or not isinstance(messages, Iterable):
+        raise TypeError(f"messages must be a list of messages, got {messages!r:.80}")
     return to_messages(chat.request(to_dicts(convert_to_messages(messages))).messages)
 
 
@@ -130,17 +131,6 @@ def without_calls(content: Content) -> Content:
 def other_kwargs(message: BaseMessage) -> dict[str, Any]:
     """Return the `additional_kwargs` of a message but its calls and its thoughts."""
     return {key: value for key, value in message.additional_kwargs.items() if key not in _NOT_SENT}
-
-
-def _require_list(messages: object) -> None:
-    hint = ""
-    if isinstance(messages, (str, BaseMessage)):  # which are iterable, over characters and fields
-        hint = ": put it in a list"
-    elif isinstance(messages, Mapping):
-        hint = ': give its "messages"' if "messages" in messages else ": put it in a list"
-    elif isinstance(messages, Iterable):
-        return
-    raise TypeError(f"messages must be a list of messages, got {messages!r:.80}{hint}")
 
 
 def _role(message: BaseMessage) -> str:

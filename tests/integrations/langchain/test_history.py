@@ -165,10 +165,9 @@ def test_whatever_langchain_takes_for_messages_is_a_conversation() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("Hi", "messages must be a list of messages, got 'Hi': put it in a list"),
-        (AIMessage("Hi"), r"got AIMessage\(content='Hi'.*: put it in a list"),
-        ({"role": "user", "content": "Hi"}, r"got \{'role': 'user', 'content': 'Hi'\}: put it in a list"),
-        ({"messages": [HumanMessage("Hi")]}, r"got \{'messages': .*: give its \"messages\""),
+        ("Hi", "messages must be a list of messages, got 'Hi'"),
+        (AIMessage("Hi"), r"got AIMessage\(content='Hi'"),
+        ({"role": "user", "content": "Hi"}, r"got \{'role': 'user', 'content': 'Hi'\}"),
         (None, "messages must be a list of messages, got None$"),
     ],
 )
