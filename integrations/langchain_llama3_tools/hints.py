@@ -11,7 +11,6 @@ __all__ = ["NO_RESPONSE", "advise"]
 NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
 """For a stream that holds nothing, such as a web page read as one. LangChain says the first half of it."""
 
-_IN_THE_PROMPT = 'tools_in="user"'  # an option of the model and of the middleware
 _NOT_COMPLETIONS = (
     "expected a dict or openai.BaseModel",  # langchain-openai, of a page; older ones say what follows
     "'str' object has no attribute 'model_dump'",
@@ -34,13 +33,8 @@ def advise(error: Exception, llm: BaseChatModel, tool_role: ToolRole) -> None:
         llm: what was asked.
         tool_role: the role in which results are sent.
     """
-    hint = _hint(error, llm, tool_role)
-    if hint:
-        add_advice(error, hint)
-
-
-def _hint(error: Exception, llm: BaseChatModel, tool_role: ToolRole) -> str | None:
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
     if fault is EndpointFault.NO_TOOL_ROLE and tool_role != "user":
-        return 'the server does not know this role: use tool_role="user"'
-    return what_to_do(fault, error, llm, _IN_THE_PROMPT) if fault else None
+        add_advice(error, 'the server does not know this role: use tool_role="user"')
+    elif fault and (to_do := what_to_do(fault, error, llm, 'tools_in="user"')):
+        add_advice(error, to_do)
