@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from langchain_core.messages import (
@@ -127,7 +128,10 @@ class AnswerStream:
         """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
         self._written: list[str] = []
         self._stream = request.stream(follows=self.has_said)
-        self._index, self._id = after.place if after else (first_index, None)
+        self.index: int = after.index if after else first_index
+        """The index of the next call in the message."""
+        self.id: str | None = after.id if after else None
+        """The id of the message."""
         self._name: str | None = None
         self._infos: list[ChatGenerationChunk] = []
 
@@ -135,11 +139,6 @@ class AnswerStream:
     def reply(self) -> Reply:
         """What the chat layer says of the answer, once it is over."""
         return self._stream.reply
-
-    @property
-    def place(self) -> tuple[int, str | None]:
-        """Where the next answer in the same message goes on: the index of its call, and the id."""
-        return self._index, self._id
 
     @property
     def written(self) -> str:
@@ -167,8 +166,8 @@ class AnswerStream:
 
     def end(self) -> Iterator[AIMessageChunk]:
         """Take the end of the answer, and return what was held back for it."""
-        reason = finish_reason_in(*(place for chunk in reversed(self._infos) for place in _places(chunk)))
-        yield from self._chunks(self._stream.end(reason), {})
+        places = ((one.generation_info, one.message.response_metadata) for one in reversed(self._infos))
+        yield from self._chunks(self._stream.end(finish_reason_in(*chain.from_iterable(places))), {})
 
     def abort(self) -> Iterator[AIMessageChunk]:
         """Take the news that the answer broke off, and return what was held back, as text."""
@@ -191,7 +190,7 @@ class AnswerStream:
         yield self._chunk({"chunk_position": "last"})
 
     def _keep(self, given: BaseMessage, info: dict[str, Any] | None) -> None:
-        self._id, self._name = self._id or given.id, self._name or given.name
+        self.id, self._name = self.id or given.id, self._name or given.name
         metadata = _metadata(given) if given.response_metadata else {}
         if metadata or info:
             message = AIMessageChunk(content="", response_metadata=metadata)
@@ -223,13 +222,13 @@ class AnswerStream:
         return [self._piece(call["name"], call["args"], call["id"]) for call in calls]
 
     def _piece(self, name: str | None, args: str | None, call_id: str | None) -> ToolCallChunk:
-        self._index += 1
-        return tool_call_chunk(name=name, args=args, id=call_id, index=self._index - 1)
+        self.index += 1
+        return tool_call_chunk(name=name, args=args, id=call_id, index=self.index - 1)
 
     def _chunk(self, own: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
         given = dict(fields or {})
         kwargs = {**given.pop("additional_kwargs", {}), **own.pop("additional_kwargs", {})}
-        made = {"content": "", "id": self._id, "name": self._name, "additional_kwargs": kwargs}
+        made = {"content": "", "id": self.id, "name": self._name, "additional_kwargs": kwargs}
         return AIMessageChunk(**{**given, **made, **own})
 
 
@@ -243,18 +242,14 @@ def _fields(given: BaseMessage) -> dict[str, Any]:
     return fields
 
 
-def _places(chunk: ChatGenerationChunk) -> tuple[object, object]:
-    return chunk.generation_info, chunk.message.response_metadata
-
-
 def _content(reply: Reply) -> Content:
     """Return a content as the sum of a stream has it: a text, or texts and the parts between them."""
     content = reply.content or ""
-    return content if isinstance(content, str) else [part["text"] if _is_text(part) else part for part in content]
-
-
-def _is_text(part: object) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)
+    if isinstance(content, str):
+        return content
+    return [
+        part["text"] if part.get("type") == "text" and isinstance(part.get("text"), str) else part for part in content
+    ]
 
 
 def to_call(call: ToolCall) -> LangChainToolCall:
