@@ -84,14 +84,15 @@ class Turn:
                 yield from self._told(partial(self._streamed, answer))
             except Exception as error:
                 if answer.has_content:
-                    yield from map(Out, [*_to_generations(answer.abort()), answer.report()])
+                    yield from _out(answer.abort())
+                    yield Out(answer.report())
                     advise(error, self._llm, self._options.tool_role)
                     raise
                 recovered = self._recover(error)
                 if recovered is None:
                     continue
-                yield from map(Out, _to_generations(_feed(answer, _whole_chunk(recovered))))
-            yield from map(Out, self._end(answer))
+                yield from _fed_whole(answer, recovered)
+            yield from self._end(answer)
 
     def _told(self, ask: Callable[..., Steps[Answer]]) -> Steps[Answer]:
         kwargs = {"messages": to_messages(self._request.messages), **self._kwargs}
@@ -107,14 +108,14 @@ class Turn:
         llm, way = self._llm, self._way
         if not llm._should_stream(async_api=way.is_async, **{**kwargs, "stream": True}):
             result = yield from self._whole(**kwargs)
-            yield from map(Out, _to_generations(_feed(answer, _whole_chunk(result))))
+            yield from _fed_whole(answer, result)
             return result
         chunks = getattr(llm, way.stream)(**kwargs)
         came: list[ChatGenerationChunk] = []
         try:
             while (chunk := (yield way.next(chunks, None))) is not None:
                 came.append(chunk)
-                yield from map(Out, _to_generations(_feed(answer, chunk)))
+                yield from _out(answer.feed(chunk.message, chunk.generation_info))
         finally:
             if hasattr(chunks, way.close):
                 yield getattr(chunks, way.close)()
@@ -167,7 +168,7 @@ class Turn:
             output |= self._llm._combine_llm_outputs([earlier.llm_output, output])
         return ChatResult(generations=generations, llm_output=output)
 
-    def _end(self, answer: AnswerStream) -> Iterator[ChatGenerationChunk]:
+    def _end(self, answer: AnswerStream) -> Iterator[Out]:
         """Yield the end of a streamed answer, unless the model is asked again.
 
         Raises:
@@ -177,14 +178,14 @@ class Turn:
             self._recover(ValueError(NO_RESPONSE))
             return
         self._note_answer()
-        has_said, ending = answer.has_said, [*_to_generations(answer.end())]
+        has_said, ending = answer.has_said, [*_out(answer.end())]
         self._next = self._request.retry(answer.reply)
         if self._next is not None and not has_said:
             answer.has_said = False  # all of it is asked for again, before a word went out
             return
         yield from ending
         if self._next is None:
-            yield answer.report()
+            yield Out(answer.report())
 
     def _note_answer(self) -> None:
         self._answered[:] = [True]
@@ -230,16 +231,12 @@ def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
     return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
 
 
-def _to_generations(messages: Iterable[AIMessageChunk]) -> Iterator[ChatGenerationChunk]:
-    return (ChatGenerationChunk(message=message) for message in messages)
+def _out(messages: Iterable[AIMessageChunk]) -> Iterator[Out]:
+    return (Out(ChatGenerationChunk(message=message)) for message in messages)
 
 
-def _feed(answer: AnswerStream, chunk: ChatGeneration) -> Iterator[AIMessageChunk]:
-    return answer.feed(chunk.message, chunk.generation_info)
-
-
-def _whole_chunk(result: ChatResult) -> ChatGeneration:
-    """Return a whole answer as what is fed, with all that is known of it."""
+def _fed_whole(answer: AnswerStream, result: ChatResult) -> Iterator[Out]:
+    """Feed a whole answer, with all that is known of it."""
     generation = result.generations[0]
     info = {**(result.llm_output or {}), **(generation.generation_info or {})}
-    return ChatGeneration(message=generation.message, generation_info=info or None)
+    return _out(answer.feed(generation.message, info or None))
