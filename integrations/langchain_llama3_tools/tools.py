@@ -11,7 +11,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
 from llama3_tools.chat import ChatOptions, ToolChat, kept_chat
 from llama3_tools.errors import a_type
-from llama3_tools.tools import describe_tool, require_tool_list, server_tool_error
+from llama3_tools.tools import SCHEMA_KEYS, describe_tool, require_tool_list, server_tool_error
 
 __all__ = [
     "LangChainToolChoice",
@@ -29,13 +29,6 @@ a JSON Schema with a title, or a `llama3_tools.Tool`."""
 LangChainToolChoice: TypeAlias = str | bool | Mapping[str, Any] | None
 """`"auto"` or `None`: the model decides. `"any"`, `"required"` or `True`: it has to call. `"none"`: it cannot.
 A tool's name, or a dict that names one as OpenAI or Anthropic do: it has to call that one."""
-
-_SCHEMA_KEYS = frozenset({"parameters", "properties"})
-"""What a tool has that is called with arguments of its own, whatever its `type`."""
-_OTHER_SCHEMA_KEYS = frozenset({"input_schema", "inputSchema"})
-"""What Anthropic and MCP have in its place. LangChain drops the one of MCP."""
-_NAME_KEYS = frozenset({"name", "title", "type", "toolSpec"})
-"""What LangChain knows a dict by: OpenAI's and Anthropic's, a JSON Schema's, a server's own tools, Bedrock's."""
 
 _EXPECTED = "a LangChain tool, a function, a pydantic class, a TypedDict or an OpenAI tool dict"
 
@@ -124,13 +117,10 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
     if not (callable(tool) or isinstance(tool, (Mapping, BaseTool))):
         raise TypeError(f"{where} must be {_EXPECTED}, not {a_type(tool)}")
     if isinstance(tool, Mapping):
-        tool = dict(tool)
-        function = tool.get("function", tool)
-        if isinstance(function, Mapping) and function.keys() & _OTHER_SCHEMA_KEYS:
+        tool, is_function = dict(tool), tool.get("type") in (None, "function", "object")
+        if "function" in tool or ("name" in tool and (is_function or tool.keys() & set(SCHEMA_KEYS))):
             return tool
-        if "function" in tool or not tool.keys() & _NAME_KEYS:  # what has no name is an error below
-            return tool
-        if (tool.get("type") or "function") not in ("function", "object") and not tool.keys() & _SCHEMA_KEYS:
+        if not is_function:
             raise server_tool_error(tool, where)
     try:
         converted = convert_to_openai_tool(tool)
@@ -139,8 +129,6 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         raise ToolDefinitionError(
             f"{where} ({describe_tool(tool)}) cannot be read as a tool: {reason}. Pass {_EXPECTED}"
         ) from error
-    if converted.get("type") == "function" and "name" in converted:  # as OpenAI's Responses API has it
-        return {"type": "function", "function": {key: value for key, value in converted.items() if key != "type"}}
     if "function" not in converted:
         raise server_tool_error(tool, where)
     return converted

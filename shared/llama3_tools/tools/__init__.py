@@ -2,9 +2,11 @@
 
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 from llama3_tools.tools.framework_tools import describe_tool, require_tool_list, server_tool_error
+from llama3_tools.tools.schema_check import SCHEMA_KEYS
 from llama3_tools.tools.tool_list import read_tool_list
 
 __all__ = [
+    "SCHEMA_KEYS",
     "Tool",
     "ToolLike",
     "declare_tools",

@@ -132,7 +132,7 @@ class TestWhatIsNot:
         [
             pytest.param(
                 [{"description": "x"}],
-                r"tools\[0\]: no name, .+ an OpenAI tool dict such as",
+                r"tools\[0\] \(.+\) cannot be read as a tool: ",
                 id="no name",
             ),
             *(
