@@ -49,7 +49,7 @@ def read_answer(request: Request, message: BaseMessage, info: object = None) -> 
         "tool_calls": [to_call(call) for call in reply.tool_calls],
         "invalid_tool_calls": [_to_invalid(call) for call in reply.report.refused],
         "additional_kwargs": kwargs if reply.reasoning is None else {**kwargs, REASONING: reply.reasoning},
-        "response_metadata": _with_report(_metadata(message), reply),
+        "response_metadata": with_reason(_metadata(message), reply) | reply.report.to_dict(),
     }
     if isinstance(message, AIMessage) and not isinstance(message, AIMessageChunk):
         return message.model_copy(update=fields), reply
@@ -81,11 +81,6 @@ def _metadata(message: BaseMessage) -> dict[str, Any]:
     """
     own = {"output_version"} if isinstance(message.content, str) else {"output_version", "model_provider"}
     return {key: value for key, value in message.response_metadata.items() if key not in own}
-
-
-def _with_report(metadata: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """Return what the server says of an answer, with what became of the calls in it."""
-    return {**with_reason(metadata, reply), **reply.report.to_dict()}
 
 
 def with_reason(info: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
@@ -178,7 +173,7 @@ class AnswerStream:
         infos = self._infos
         whole = infos[0] + infos[1:] if infos else ChatGenerationChunk(message=AIMessageChunk(content=""))
         reply, info = self.reply, whole.generation_info
-        metadata = _with_report(whole.message.response_metadata, reply)
+        metadata = with_reason(whole.message.response_metadata, reply) | reply.report.to_dict()
         chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
         return ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
 
