@@ -74,22 +74,19 @@ class Llama3ToolModel(BaseChatModel):
     _run: Manager | None = PrivateAttr(default=None)
     """What tells of steps in the run of the turn: LangChain hands none to `_stream`."""
 
-    if TYPE_CHECKING:
-
-        def __init__(
-            self, llm: BaseChatModel, *, options: ChatOptions | None = None, **changes: Unpack[ChatOption]
-        ) -> None: ...
-    else:
-
-        def __init__(self, llm: Any, *, options: ChatOptions | None = None, **changes: Any) -> None:
-            given = {name: changes.pop(name) for name in list(changes) if name in type(self).model_fields}
-            if isinstance(llm, BaseChatModel):
-                if limiter := given.pop("rate_limiter", None):  # each request counts
-                    llm = llm.model_copy(update={"rate_limiter": limiter})
-                given = {name: getattr(llm, name) for name in _TAKEN_OVER} | given
-            super().__init__(llm=llm, options=chat_options(options, changes), **given)
-            if hasattr(self, "_add_version"):  # of a newer langchain-core
-                self._add_version("llama3-tools", __version__)
+    def __init__(
+        self, llm: BaseChatModel, *, options: ChatOptions | None = None, **changes: Unpack[ChatOption]
+    ) -> None:
+        own: dict[str, Any] = {name: value for name, value in changes.items() if name in type(self).model_fields}
+        others = {name: value for name, value in changes.items() if name not in own}
+        if isinstance(llm, BaseChatModel):
+            if limiter := own.pop("rate_limiter", None):  # each request counts
+                llm = llm.model_copy(update={"rate_limiter": limiter})
+            own = {name: getattr(llm, name) for name in _TAKEN_OVER} | own
+        given: dict[str, Any] = {**own, "llm": llm, "options": chat_options(options, others)}
+        super().__init__(**given)
+        if hasattr(self, "_add_version"):  # of a newer langchain-core
+            self._add_version("llama3-tools", __version__)
 
     def bind_tools(
         self,
