@@ -13,17 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llama3_tools import MissingExtraError
+from llama3_tools.errors import of_extra
 
-try:
+with of_extra(
+    "langchain_llama3_tools needs langchain-core 1.4 or newer: pip install 'llama3-tools[langchain]'", "langchain_core"
+):
     # New in langchain-core 1.0, as is much that the modules below take from it.
     from langchain_core.messages import ContentBlock as _ContentBlock  # noqa: F401 (asked for, not used)
-except ImportError as error:
-    if (error.name or "").partition(".")[0] != "langchain_core":
-        raise  # the framework is there, and something that it needs is not
-    raise MissingExtraError(
-        "langchain_llama3_tools needs langchain-core 1.4 or newer: pip install 'llama3-tools[langchain]'"
-    ) from error
 
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.model import Llama3ToolModel

@@ -8,17 +8,13 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_llama3_tools.model import Llama3ToolModel
-from llama3_tools import MissingExtraError
 from llama3_tools.chat import ChatOption, ChatOptions, chat_options
+from llama3_tools.errors import of_extra
 
-try:
+with of_extra(
+    "Llama3ToolMiddleware needs langchain 1.3 or newer: pip install 'llama3-tools[langchain-agents]'", "langchain"
+):
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-except ImportError as error:
-    if (error.name or "").partition(".")[0] != "langchain":
-        raise  # the framework is there, and something that it needs is not
-    raise MissingExtraError(
-        "Llama3ToolMiddleware needs langchain 1.3 or newer: pip install 'llama3-tools[langchain-agents]'"
-    ) from error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

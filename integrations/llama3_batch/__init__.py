@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from llama3_tools import MissingExtraError
+from llama3_tools.errors import of_extra
 
 if TYPE_CHECKING:
     from llama3_batch.extraction import extract_batch
@@ -31,9 +31,5 @@ def __getattr__(name: str) -> object:
     """Import what was asked for."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
+    with of_extra("llama3_batch needs pyarrow: pip install 'llama3-tools[batch]'", "pyarrow"):
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != "pyarrow":
-            raise
-        raise MissingExtraError("llama3_batch needs pyarrow: pip install 'llama3-tools[batch]'") from error

@@ -14,17 +14,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from llama3_tools import MissingExtraError
+from llama3_tools.errors import of_extra
 
-try:
+with of_extra(
+    "llama_index_llama3_tools needs llama-index-core 0.14.12 or newer: pip install 'llama3-tools[llama-index]'",
+    "llama_index",
+):
     # New in 0.14.5; in some versions after it, ReAct agents refuse reasoning.
     from llama_index.core.base.llms.types import ToolCallBlock as _ToolCallBlock  # noqa: F401 (asked for, not used)
-except ImportError as error:
-    if (error.name or "").partition(".")[0] != "llama_index":
-        raise  # the framework is there, and something that it needs is not
-    raise MissingExtraError(
-        "llama_index_llama3_tools needs llama-index-core 0.14.12 or newer: pip install 'llama3-tools[llama-index]'"
-    ) from error
 
 from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
 from llama_index_llama3_tools.output import Llama3ToolOutput

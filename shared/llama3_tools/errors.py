@@ -16,7 +16,8 @@ Arguments of the wrong Python type raise the built-in `TypeError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from typing import get_args
 
@@ -31,6 +32,7 @@ __all__ = [
     "ToolDefinitionError",
     "a_type",
     "did_you_mean",
+    "of_extra",
     "require_bool",
     "require_str",
     "require_type",
@@ -137,6 +139,25 @@ class StreamStateError(Llama3ToolsError, RuntimeError):
 
 class MissingExtraError(Llama3ToolsError, ImportError):
     """An integration was imported while its framework is not installed."""
+
+
+@contextmanager
+def of_extra(to_do: str, *packages: str) -> Iterator[None]:
+    """Raise a `MissingExtraError` that says what to do if an import of one of the packages fails.
+
+    If a package is there, and something that it needs is not, the error stays as it is.
+
+    >>> with of_extra("pip install 'llama3-tools[spam]'", "spam"):
+    ...     raise ModuleNotFoundError(name="spam.eggs")
+    Traceback (most recent call last):
+    llama3_tools.errors.MissingExtraError: pip install 'llama3-tools[spam]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] in packages:
+            raise MissingExtraError(to_do) from error
+        raise
 
 
 def a_type(value: object) -> str:

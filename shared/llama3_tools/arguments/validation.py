@@ -17,7 +17,7 @@ from llama3_tools.arguments.wording import (
     problem_at,
     unknown_name,
 )
-from llama3_tools.errors import MissingExtraError
+from llama3_tools.errors import of_extra
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.tools.schema_check import require_parameters
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
@@ -88,14 +88,9 @@ class ArgumentValidator:
             TypeError: `schema` is no mapping.
         """
         require_parameters(schema)
-        try:
+        to_do = "validate_arguments needs jsonschema 4.21 or newer: pip install 'llama3-tools[validation]'"
+        with of_extra(to_do, "attrs", "jsonschema", "referencing"):
             from llama3_tools.arguments.standard import find_violations, validator_for  # noqa: PLC0415 (the extra)
-        except ImportError as error:
-            if (error.name or "").partition(".")[0] not in ("attrs", "jsonschema", "referencing"):
-                raise
-            raise MissingExtraError(
-                "validate_arguments needs jsonschema 4.21 or newer: pip install 'llama3-tools[validation]'"
-            ) from error
         self._root = schema
         self._validator = validator_for(schema)
         self._enums: Enums = {}
