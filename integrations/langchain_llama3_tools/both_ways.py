@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from langchain_core.callbacks import (
     AsyncCallbackManager,
@@ -26,29 +26,17 @@ Steps: TypeAlias = Generator[Any, Any, _T]
 
 
 class Way(NamedTuple):
-    """What the methods of one of the ways are."""
+    """What differs between the ways."""
 
-    is_async: bool
+    a: Literal["", "a"]
+    """How the names of methods begin: `aclose`, `_astream`."""
+    next: Callable[..., Any]
     manager: type[CallbackManager | AsyncCallbackManager]
     run: type[CallbackManagerForLLMRun | AsyncCallbackManagerForLLMRun]
-    generate: str = "_generate"
-    stream: str = "_stream"
-    next: Callable[..., Any] = next
-    close: str = "close"
-    acquire: str = "acquire"
 
 
-SYNC = Way(is_async=False, manager=CallbackManager, run=CallbackManagerForLLMRun)
-ASYNC = Way(
-    is_async=True,
-    manager=AsyncCallbackManager,
-    run=AsyncCallbackManagerForLLMRun,
-    generate="_agenerate",
-    stream="_astream",
-    next=anext,
-    close="aclose",
-    acquire="aacquire",
-)
+SYNC = Way("", next, CallbackManager, CallbackManagerForLLMRun)
+ASYNC = Way("a", anext, AsyncCallbackManager, AsyncCallbackManagerForLLMRun)
 
 
 class Out(NamedTuple):

@@ -60,7 +60,7 @@ def told(
             asked = {name: value for name, value in kwargs.items() if value is not None}
             step = yield manager.on_chain_start(None, asked, name=f"{llm.get_name()} request")
         if llm.rate_limiter is not None:
-            yield getattr(llm.rate_limiter, way.acquire)(blocking=True)
+            yield getattr(llm.rate_limiter, f"{way.a}acquire")(blocking=True)
         answer = yield from steps
     except BaseException as error:
         if step is not None:

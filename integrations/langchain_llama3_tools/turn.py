@@ -100,25 +100,25 @@ class Turn:
         return told(ask(run_manager=nobody, **kwargs), self._run, self._llm, self._way, kwargs)
 
     def _whole(self, **kwargs: Any) -> Steps[ChatResult]:
-        result: ChatResult = yield getattr(self._llm, self._way.generate)(**kwargs)
+        result: ChatResult = yield getattr(self._llm, f"_{self._way.a}generate")(**kwargs)
         return result
 
     def _streamed(self, answer: AnswerStream, **kwargs: Any) -> Steps[ChatResult | list[ChatGenerationChunk]]:
         """Ask the model inside; one that does not stream answers with one chunk."""
         llm, way = self._llm, self._way
-        if not llm._should_stream(async_api=way.is_async, **{**kwargs, "stream": True}):
+        if not llm._should_stream(async_api=bool(way.a), **{**kwargs, "stream": True}):
             result = yield from self._whole(**kwargs)
             yield from _fed_whole(answer, result)
             return result
-        chunks = getattr(llm, way.stream)(**kwargs)
+        chunks = getattr(llm, f"_{way.a}stream")(**kwargs)
         came: list[ChatGenerationChunk] = []
         try:
             while (chunk := (yield way.next(chunks, None))) is not None:
                 came.append(chunk)
                 yield from _out(answer.feed(chunk.message, chunk.generation_info))
         finally:
-            if hasattr(chunks, way.close):
-                yield getattr(chunks, way.close)()
+            if hasattr(chunks, f"{way.a}close"):
+                yield getattr(chunks, f"{way.a}close")()
         return came
 
     def _asks(self) -> bool:
