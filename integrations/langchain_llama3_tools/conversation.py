@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from langchain_core.messages import (
@@ -30,8 +30,8 @@ __all__ = [
     "flatten_tool_messages",
     "of_answer",
     "other_kwargs",
-    "to_dicts",
-    "to_messages",
+    "to_dict",
+    "to_message",
     "without_calls",
 ]
 
@@ -86,15 +86,11 @@ def flatten_tool_messages(
     chat = ToolChat((), tool_role=tool_role, prompt_format=prompt_format)
     if isinstance(messages, (str, BaseMessage, Mapping)) or not isinstance(messages, Iterable):
         raise TypeError(f"messages must be a list of messages, got {messages!r:.80}")
-    return to_messages(chat.request(to_dicts(convert_to_messages(messages))).messages)
+    request = chat.request([*map(to_dict, convert_to_messages(messages))])
+    return [*map(to_message, request.messages)]
 
 
-def to_dicts(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
-    """Return a conversation as the chat layer takes it."""
-    return [_to_dict(message) for message in messages]
-
-
-def _to_dict(message: BaseMessage) -> dict[str, Any]:
+def to_dict(message: BaseMessage) -> dict[str, Any]:
     """Return a message of a conversation as the chat layer takes it."""
     converted = {"role": _role(message), "content": message.content, _ORIGINAL: message}
     if isinstance(message, ToolMessage):
@@ -104,11 +100,6 @@ def _to_dict(message: BaseMessage) -> dict[str, Any]:
         told = {key: value for key, value in message.response_metadata.items() if key == REFUSED_TOOL_CALLS}
         return {**converted, **of_answer(message), **_with_calls(message, _listed_calls(message)), **told}
     return {**converted, "name": message.name} if isinstance(message, FunctionMessage) else converted
-
-
-def to_messages(messages: Iterable[Mapping[str, Any]]) -> list[BaseMessage]:
-    """Return messages of the chat layer as LangChain's; see `to_dicts`."""
-    return [_to_message(message) for message in messages]
 
 
 def of_answer(message: BaseMessage) -> dict[str, Any]:
@@ -136,12 +127,7 @@ def other_kwargs(message: BaseMessage) -> dict[str, Any]:
 def _role(message: BaseMessage) -> str:
     if isinstance(message, ChatMessage):
         return message.role
-    roles: dict[type[BaseMessage], str] = {
-        HumanMessage: "user",
-        SystemMessage: "system",
-        AIMessage: "assistant",
-        FunctionMessage: "function",
-    }
+    roles: dict[type[BaseMessage], str] = {HumanMessage: "user", SystemMessage: "system", AIMessage: "assistant"}
     return next((role for kind, role in roles.items() if isinstance(message, kind)), message.type)
 
 
@@ -197,7 +183,8 @@ def is_collected(args: str | None) -> bool:
         return False
 
 
-def _to_message(message: Mapping[str, Any]) -> BaseMessage:
+def to_message(message: Mapping[str, Any]) -> BaseMessage:
+    """Return a message of the chat layer as LangChain's; see `to_dict`."""
     original: BaseMessage | None = message.get(_ORIGINAL)
     content = "" if message["content"] is None else message["content"]
     if original is None:

@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
 from langchain_llama3_tools.both_ways import Out, Steps, Way
-from langchain_llama3_tools.conversation import to_dicts, to_messages
+from langchain_llama3_tools.conversation import to_dict, to_message
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
 from langchain_llama3_tools.runs import Answer, Manager, told
 from langchain_llama3_tools.tools import bound_chat
@@ -53,7 +53,7 @@ class Turn:
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
         self._request: Request = bound_chat(tools, model.options).request(
-            to_dicts(messages),
+            [*map(to_dict, messages)],
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
             accepts=model._accepts,
@@ -95,7 +95,7 @@ class Turn:
             yield from self._end(answer)
 
     def _told(self, ask: Callable[..., Steps[Answer]]) -> Steps[Answer]:
-        kwargs = {"messages": to_messages(self._request.messages), **self._kwargs}
+        kwargs = {"messages": [*map(to_message, self._request.messages)], **self._kwargs}
         nobody = self._way.run.get_noop_manager()  # some models need one, and what they tell it has calls in it
         return told(ask(run_manager=nobody, **kwargs), self._run, self._llm, self._way, kwargs)
 
