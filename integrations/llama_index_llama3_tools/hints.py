@@ -62,8 +62,6 @@ def _hint(error: Exception, llm: LLM) -> str | None:
         if part in f"{error} {error.__cause__}":
             return to_do
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
-    if fault is EndpointFault.TIMED_OUT:
-        return _of_timeout(llm)
     if fault is EndpointFault.NO_TOOL_ROLE:
         return 'the server does not know the role "tool": use Llama3ToolLLM(llm, tool_role="user")'
     is_refused = fault is EndpointFault.NOT_CONNECTED or type(error).__name__ == "AuthenticationError"
@@ -79,11 +77,3 @@ def _asks_openai(llm: LLM) -> bool:
     """Return whether an LLM for other servers has no address of its own: it ignores names that it does not know."""
     address = str(getattr(llm, "api_base", None) or "")
     return type(llm).__name__ == "OpenAILike" and address.startswith("https://api.openai.com")
-
-
-def _of_timeout(llm: LLM) -> str:
-    seconds = getattr(llm, "timeout", None) or getattr(llm, "request_timeout", None)
-    waited = f"for {seconds:g} seconds" if isinstance(seconds, (int, float)) else "in time"
-    retries = getattr(llm, "max_retries", 0)
-    tries = f"; the client asks again, as max_retries={retries}, and max_retries=0 asks once" if retries else ""
-    return f"no answer {waited}: set a larger timeout{tries}"

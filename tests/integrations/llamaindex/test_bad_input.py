@@ -139,7 +139,7 @@ class TestEndpoints:
     @pytest.mark.parametrize("way", WAYS)
     def test_a_server_that_says_nothing(self, way: str, silences: dict[str, Future[tuple[str, int]]]) -> None:
         message, times_asked = silences[way].result()
-        assert re.search(r"no answer for 1\.5 seconds: set a larger timeout", message)
+        assert re.search("no answer in time: set a larger timeout", message)
         assert times_asked == 1
 
     @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ class TestEndpoints:
         [
             (
                 TimeoutError(),
-                r"no answer in time: .+ as max_retries=3, and max_retries=0 asks once",
+                "no answer in time: set a larger timeout",
             ),
             (
                 ConnectionError("Failed to connect to Ollama."),
