@@ -15,16 +15,6 @@ NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
 """For a stream that holds nothing, such as a web page read as one."""
 
 _IN_THE_PROMPT = 'Llama3ToolLLM(llm, tools_in="user")'
-_OF_TEXTS = {
-    "unexpected keyword argument 'tools'": (
-        "this LLM only completes text: use OpenAILike(…, is_chat_model=True), or put the tools into the prompt: "
-        f"{_IN_THE_PROMPT}"
-    ),
-    "Event loop is closed": (
-        "the client belongs to an earlier asyncio.run: make a new LLM, or use OpenAILike(…, reuse_client=False)"
-    ),
-}
-"""What to do about a part of an error's text."""
 _NOT_COMPLETIONS = (
     "has no attribute 'choices'",
     "'NoneType' object is not subscriptable",
@@ -58,18 +48,14 @@ def explain_errors(llm: LLM) -> Iterator[None]:
 
 
 def _hint(error: Exception, llm: LLM) -> str | None:
-    for part, to_do in _OF_TEXTS.items():
-        if part in f"{error} {error.__cause__}":
-            return to_do
+    if "Event loop is closed" in f"{error} {error.__cause__}":
+        return "the client belongs to an earlier asyncio.run: make a new LLM, or use OpenAILike(…, reuse_client=False)"
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
     if fault is EndpointFault.NO_TOOL_ROLE:
         return 'the server does not know the role "tool": use Llama3ToolLLM(llm, tool_role="user")'
     is_refused = fault is EndpointFault.NOT_CONNECTED or type(error).__name__ == "AuthenticationError"
     if is_refused and _asks_openai(llm):
         return "it asks OpenAI: pass the address of your server as api_base=…, not base_url=…"
-    is_no_completion = type(error).__name__ == "NotFoundError" or "CompletionResponse" in str(error)
-    if fault is EndpointFault.NOT_A_COMPLETION and is_no_completion and not llm.metadata.is_chat_model:
-        return f"{NOT_A_COMPLETION} If the server only chats, use OpenAILike(…, is_chat_model=True)"
     return what_to_do(fault, error, llm, _IN_THE_PROMPT) if fault else None
 
 

@@ -157,8 +157,6 @@ class TestEndpoints:
     )
     def test_errors_of_other_clients(self, error: Exception, message: str) -> None:
         class FailingLLM(MockLLM):
-            max_retries: int = 3
-
             def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
                 raise error
 
@@ -170,12 +168,6 @@ class TestEndpoints:
         with endpoint(PAGE) as served, explained(NO_COMPLETION) as error:
             await WAYS[way](Llama3ToolLLM(Llama3ToolLLM(served.llm())))
         assert said(error.value).count("/v1") == 1
-
-    def test_a_completion_of_a_server_that_only_chats(self) -> None:
-        with endpoint(answer_error(404, "There is no POST /v1/completions here.")) as served:
-            llm = Llama3ToolLLM(served.llm(is_chat_model=False))
-            with explained(r"If the server only chats, use OpenAILike\(…, is_chat_model=True\)"):
-                llm.chat_with_tools(TOOLS, "Weather?")
 
     @pytest.mark.parametrize("way", SOME)
     async def test_other_errors_stay_as_they_are(self, way: str) -> None:

@@ -21,7 +21,6 @@ from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, explained, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
-from integrations.llamaindex.ways import FUNCTION_AGENTS, WAYS, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
 
 PARIS = {"city": "Paris"}
@@ -291,21 +290,6 @@ class TestRefusals:
             else:
                 with explained('tool_role="user"'):
                     await agent.run("Weather?")
-
-    @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
-    async def test_native_calls_of_an_llm_that_completes_text(self, way: str) -> None:
-        with endpoint() as served:
-            llm = Llama3ToolLLM(served.llm(is_chat_model=False), tools_in="request")
-            with explained(r"OpenAILike\(…, is_chat_model=True\)"):
-                await WAYS[way](llm)
-        assert served.bodies == []
-
-    def test_a_server_that_only_chats_and_an_llm_that_completes_text(self) -> None:
-        chat = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
-        with LoopbackServer(lambda _: answer_json({"id": "1", **chat})) as server:
-            llm = Llama3ToolLLM(Endpoint(server).llm(is_chat_model=False))
-            with explained(r"OpenAILike\(…, is_chat_model=True\)"):
-                llm.chat_with_tools(TOOLS, "Weather?")
 
     def test_an_llm_that_completes_text_because_nobody_has_said_that_it_chats(self) -> None:
         given: dict[str, Any] = {"api_base": "http://127.0.0.1:9/v1", "api_key": "none", "model": "llama3.1"}
