@@ -142,12 +142,6 @@ class TestToolsThatAreNot:
             messages = run(agent_on(server, before=[Withholding()]))["messages"]
         assert [message.type for message in messages] == ["human", "ai"]
 
-    @in_every_way
-    def test_or_its_call_is_left_as_text_where_that_is_wanted(self, run: Any) -> None:  # noqa: ANN401
-        with serving(call("weather", city="Paris")) as server:
-            messages = run(agent_on(server, on_unknown_tool="text"))["messages"]
-        assert shown(messages)[1:] == [("ai", call("weather", city="Paris"))]
-
 
 class Forecast(BaseModel):
     """The forecast."""

@@ -207,17 +207,6 @@ class TestRetries:
         fault = "malformed" if broken.endswith(">") else "cut off"
         assert complaint[1].startswith(f"Error of {named}: The call is {fault}, and was not run: ")
 
-    @in_every_way
-    @pytest.mark.parametrize("max_retries", [0, 1, 3])
-    def test_it_ends_after_so_many(self, run: Run, max_retries: int) -> None:
-        with serving(*[BROKEN] * 9) as server:
-            messages = run(agent_on(server, max_retries=max_retries))["messages"]
-        assert len(conversations(server)) == 1 + max_retries
-        assert messages[-1].text.endswith(BROKEN)
-        [invalid] = messages[-1].invalid_tool_calls
-        [refused] = messages[-1].response_metadata["refused_tool_calls"]
-        assert (invalid["id"], invalid["name"]) == (refused["id"], refused["name"])
-
     def test_a_good_call_in_between_counts_anew(self) -> None:
         with serving(BROKEN, PARIS, BROKEN, PARIS, "Sunny.", BROKEN, "Yes.") as server:
             agent = agent_on(server, checkpointer=InMemorySaver())

@@ -179,20 +179,6 @@ class TestAnswers:
 
 
 class TestOptions:
-    def test_a_call_of_an_unknown_tool_is_a_call_if_that_is_wanted(self) -> None:
-        assert said(wrapped(on_unknown_tool="call").bind_tools([Person]).invoke("Hi"))[1] == [
-            ("get_weather", {"city": "Paris"})
-        ]
-        message = wrapped(on_unknown_tool="text").bind_tools([Person]).invoke("Hi")
-        assert said(message)[:2] == (ANSWER, [])
-
-    def test_malformed_calls(self) -> None:
-        bound = wrapped(f"Hm. {CUT_OFF}", max_retries=0).bind_tools([get_weather])
-        for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
-            assert (message.text, message.tool_calls) == (f"Hm. {CUT_OFF}", [])
-            assert [call["name"] for call in message.invalid_tool_calls] == ["get_weather"]
-            assert message.response_metadata["refused_tool_calls"][0]["reason"] == "truncated"
-
     @pytest.mark.parametrize("silent", [AIMessage(""), AIMessage([])])
     @pytest.mark.parametrize("version", [None, "v1"])
     def test_an_answer_stands_if_the_next_one_says_nothing(self, silent: AIMessage, version: str | None) -> None:

@@ -90,17 +90,6 @@ class TestAnswers:
         *_, last = llm.stream_chat_with_tools(TOOLS, "?")
         assert (last.message.content, blocks(last.message)) == ("Hm. So.", [("get_weather", {"city": "Paris"})])
 
-    @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
-    def test_without_parallel_calls_the_first_counts_and_the_text_stays(self, output: str) -> None:
-        expected = Llama3JsonToolOutputParser(TOOLS, on_unknown_tool="call").parse(output)
-        calls = [(call.tool_name, call.tool_kwargs) for call in expected.tool_calls[:1]]
-        whole = wrapped([output], on_unknown_tool="call").chat_with_tools(TOOLS, "?").message
-        assert ((whole.content or ""), blocks(whole)) == (expected.text, calls)
-        if output:
-            for response in wrapped(list(output), on_unknown_tool="call").stream_chat_with_tools(TOOLS, "?"):
-                assert len(blocks(response.message)) <= 1
-            assert ((response.message.content or ""), blocks(response.message)) == (expected.text, calls)
-
     def test_a_call_appears_with_its_last_character(self) -> None:
         llm = wrapped([*WEATHER, " Then text."])
         counts = [
@@ -108,11 +97,6 @@ class TestAnswers:
             for response in llm.stream_chat_with_tools(TOOLS, "?")
         ]
         assert counts[len(WEATHER) - 2 : len(WEATHER) + 1] == [("", 0), ("", 1), ("Then text.", 1)]
-
-    def test_an_unknown_tool_may_stay_text(self) -> None:
-        output = OUTPUTS["an unknown tool"]
-        response = wrapped([output], on_unknown_tool="text").chat_with_tools(TOOLS, "?")
-        assert (response.message.content, blocks(response.message)) == (output, [])
 
     @pytest.mark.parametrize("kwargs", [{"tools": []}, {"tools": TOOLS, "tool_choice": "none"}], ids=["no", "none"])
     def test_without_tools_nothing_is_a_call(self, kwargs: dict[str, Any]) -> None:
