@@ -178,6 +178,10 @@ class Llama3ToolModel(BaseChatModel):
         """Return the tokens of a text, as the model inside counts them."""
         return self.llm.get_token_ids(text)
 
+    def get_num_tokens(self, text: str) -> int:
+        """Return how many tokens a text has, as the model inside counts them."""
+        return self.llm.get_num_tokens(text)
+
     def get_num_tokens_from_messages(self, messages: list[BaseMessage], tools: Any = None, **kwargs: Any) -> int:
         """Return how many tokens messages have, as the model inside counts them."""
         return self.llm.get_num_tokens_from_messages(messages, tools, **kwargs)
