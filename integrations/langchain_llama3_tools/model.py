@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Llama3ToolModel"]
 
 _TAKEN_OVER = BaseChatModel.model_fields.keys() - {"profile", "rate_limiter"}
-"""What LangChain does around an answer. The rate limiter stays inside, where each request counts."""
+"""What LangChain does around an answer. A rate limiter is inside, where each request counts."""
 
 
 class Llama3ToolModel(BaseChatModel):
@@ -105,7 +105,7 @@ class Llama3ToolModel(BaseChatModel):
             tool_choice: `"auto"` (or `None`), `"any"` (or `"required"`, `True`), `"none"`, the name of a tool, or a
                 dict of OpenAI's or Anthropic's. If it names a tool, a call of another one does not run.
             parallel_tool_calls: `False` lets the first call of an answer run, and no other.
-            strict: not used, as no tools are sent that it could be about; `constrain` holds a server to their schemas.
+            strict: not used: `constrain` holds a server to the schemas.
             response_format: goes to the model inside. It holds each answer to a schema, so that no tool can be called.
             **kwargs: all else is bound to the model inside.
 

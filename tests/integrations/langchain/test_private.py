@@ -5,7 +5,7 @@ LangChain's guide to chat models names those that a model of one's own has to ha
 - `_should_stream`: whether the model inside streams. Callbacks, options and the request have a say in it.
 - `_generate_with_cache`, `_agenerate_with_cache`: where the run of a turn is known, of which each request is a child.
 - `_get_llm_string`: what a cache knows a model by. The address of its server is in it, and in nothing else.
-- `_get_ls_params`, `_get_invocation_params`: what a trace shows of a model, and of a request.
+- `_get_ls_params`: what a trace shows of a model.
 - `_combine_llm_outputs`: how the model inside adds up what its server said of several requests.
 - `_convert_input`: a prompt, a text or a list as messages.
 - `_resolve_model_profile`: where LangChain asks a model for its profile.
