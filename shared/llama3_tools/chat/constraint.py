@@ -155,6 +155,7 @@ class Hold:
         status = status_of(error)
         may_be = isinstance(error, _CLIENT_REFUSALS) if status is None else status in _REFUSALS
         if not (self.is_on and self._is_tried and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
+            self._is_let_go = False  # without it, the server fails as well
             return False
         self.is_on = False
         # A server in trouble is none that refuses: llama.cpp's, which does so with the same status, says what.

@@ -157,4 +157,7 @@ def test_a_server_in_trouble_has_refused_nothing():
     hold = Hold(model, "auto")
     assert hold.lets_go(StatusError(500, "CUDA out of memory"))
     hold.note_answer()
+    again = Hold(model, "auto")
+    assert [again.lets_go(StatusError(400)), again.lets_go(StatusError(400))] == [True, False]
+    again.note_answer()
     assert Hold(model, "auto").is_on
