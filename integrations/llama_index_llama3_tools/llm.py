@@ -1,3 +1,4 @@
+# ruff: noqa: ANN401, FBT001, FBT002  # the framework's signatures
 """Any LLM as a function calling one: the tools go into the prompt, and the calls come out of the text."""
 
 from __future__ import annotations
@@ -153,45 +154,40 @@ class Llama3ToolLLM(FunctionCallingLLM):
         """The metadata of the LLM inside, which now calls functions."""
         return self.llm.metadata.model_copy(update={"is_function_calling_model": True})
 
-    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
         return self._plain(messages, kwargs).whole("chat")
 
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Let the LLM answer a conversation without tools; see `chat`."""
         return await self._plain(messages, kwargs).awhole("achat")
 
-    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
         return self._plain(messages, kwargs).stream("stream_chat")
 
-    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         """Let the LLM stream its answer to a conversation without tools; see `chat`."""
         return self._plain(messages, kwargs).astream("astream_chat")
 
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         """Let the LLM complete a text."""
         return self._completing(prompt, formatted=formatted, **kwargs).whole("complete")
 
-    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, FBT001, FBT002 (the same)
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         """Let the LLM complete a text."""
         return await self._completing(prompt, formatted=formatted, **kwargs).awhole("acomplete")
 
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, FBT001, FBT002 (the same)
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
         """Let the LLM stream the completion of a text."""
         return self._completing(prompt, formatted=formatted, **kwargs).stream("stream_complete")
 
-    async def astream_complete(
-        self,
-        prompt: str,
-        formatted: bool = False,  # noqa: FBT001, FBT002 (the same)
-        **kwargs: Any,  # noqa: ANN401 (the same)
-    ) -> CompletionResponseAsyncGen:
+    async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseAsyncGen:
         """Let the LLM stream the completion of a text."""
         return self._completing(prompt, formatted=formatted, **kwargs).astream("astream_complete")
 
     @dispatcher.span
-    def chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's arguments)
+    def chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:
         """Ask a model that may call tools.
 
         Args:
@@ -213,12 +209,12 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return self._with_tools(tools, *args, **kwargs).whole("chat")
 
     @dispatcher.span
-    async def achat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the same)
+    async def achat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponse:
         """Ask a model that may call tools; see `chat_with_tools`."""
         return await self._with_tools(tools, *args, **kwargs).awhole("achat")
 
     @dispatcher.span
-    def stream_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponseGen:  # noqa: ANN401 (the same)
+    def stream_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponseGen:
         """Ask a model that may call tools, and stream the answer; see `chat_with_tools`.
 
         `delta` is text alone, and `message` holds each call as soon as it is certain that it runs. If the model is
@@ -228,10 +224,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     @dispatcher.span
     async def astream_chat_with_tools(
-        self,
-        tools: Sequence[BaseTool],
-        *args: Any,  # noqa: ANN401 (the same)
-        **kwargs: Any,  # noqa: ANN401 (the same)
+        self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any
     ) -> ChatResponseAsyncGen:
         """Ask a model that may call tools, and stream the answer; see `stream_chat_with_tools`."""
         return self._with_tools(tools, *args, **kwargs).astream("astream_chat")
@@ -239,8 +232,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
     def get_tool_calls_from_response(
         self,
         response: ChatResponse,
-        error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002 (the framework's signature)
-        **kwargs: Any,  # noqa: ANN401, ARG002 (the same)
+        error_on_no_tool_call: bool = True,
+        **kwargs: Any,  # noqa: ARG002 (the framework's signature)
     ) -> list[ToolSelection]:
         """Return the calls of a response as what LlamaIndex runs.
 
@@ -264,16 +257,16 @@ class Llama3ToolLLM(FunctionCallingLLM):
             raise ValueError(f"Expected a tool call, but the model wrote none: {written}{why}")
         return made
 
-    def predict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the framework's arguments)
+    def predict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:
         """Ask a model that may call tools, and run the call. A call of another tool is text here: nobody answers it."""
         return FunctionCallingLLM.predict_and_call(self._knowing_only_given_tools(), as_tools(tools), *args, **kwargs)
 
-    async def apredict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:  # noqa: ANN401 (the same)
+    async def apredict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:
         """Ask a model that may call tools, and run the call; see `predict_and_call`."""
         knowing = self._knowing_only_given_tools()
         return await FunctionCallingLLM.apredict_and_call(knowing, as_tools(tools), *args, **kwargs)
 
-    def _structured_stream_call(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> Generator[Any, None, None]:  # noqa: ANN401 (the same)
+    def _structured_stream_call(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> Generator[Any, None, None]:
         """Yield the object, at the end of the stream. In the framework's own method, no call is due.
 
         Raises:
@@ -282,11 +275,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         *_, response = self._due(output_cls, *args, **kwargs).stream("stream_chat")
         yield output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
 
-    async def _structured_astream_call(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401 (the same)
+    async def _structured_astream_call(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
         """Return what yields the object; see `_structured_stream_call`."""
         return self._objects(*args, **kwargs)
 
-    async def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401 (the same)
+    async def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
         responses = [one async for one in self._due(output_cls, *args, **kwargs).astream("astream_chat")]
         yield output_cls.model_validate(self.get_tool_calls_from_response(responses[-1])[0].tool_kwargs)
 
@@ -295,19 +288,19 @@ class Llama3ToolLLM(FunctionCallingLLM):
         output_cls: type[Any],
         prompt: BasePromptTemplate,
         llm_kwargs: Mapping[str, Any] | None = None,
-        **prompt_args: Any,  # noqa: ANN401 (the framework's arguments)
+        **prompt_args: Any,
     ) -> Turn[ChatResponse]:
         messages = self._extend_messages(prompt.format_messages(llm=self, **prompt_args))
         settings = {**(llm_kwargs or {}), "tool_choice": "required", "allow_parallel_tool_calls": False}
         tools: list[BaseTool] = [get_function_tool(output_cls)]
         return Llama3ToolLLM._with_tools(self._knowing_only_given_tools(), tools, chat_history=messages, **settings)
 
-    def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 (the same)
+    def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
         _, settings, request = self._asked(tools, *args, **kwargs)
         return {"messages": to_messages(request.messages), **settings}
 
-    def _with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> Turn[ChatResponse]:  # noqa: ANN401 (the same)
+    def _with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> Turn[ChatResponse]:
         messages, settings, request = self._asked(tools, *args, **kwargs)
         listeners = Listeners({"class_name": self.class_name(), **self.metadata.model_dump()}, messages)
         return Turn(self.llm, settings, request, is_read=True, listeners=listeners)
@@ -317,11 +310,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         tools: Sequence[BaseTool],
         user_msg: str | ChatMessage | None = None,
         chat_history: list[ChatMessage] | None = None,
-        verbose: bool = False,  # noqa: FBT001, FBT002 (the same)
-        allow_parallel_tool_calls: bool = False,  # noqa: FBT001, FBT002 (the same)
-        tool_required: bool = False,  # noqa: FBT001, FBT002 (the same)
+        verbose: bool = False,
+        allow_parallel_tool_calls: bool = False,
+        tool_required: bool = False,
         tool_choice: object = None,
-        **kwargs: Any,  # noqa: ANN401 (the same)
+        **kwargs: Any,
     ) -> tuple[list[ChatMessage], dict[str, Any], Request]:
         """Return the conversation, what the LLM is asked with beside its messages, and the request."""
         tools = list(tools) if isinstance(tools, Iterator) else tools
@@ -346,7 +339,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
                 kwargs["tool_choice"] = request.tool_choice
         return messages, kwargs, request
 
-    def _completing(self, prompt: str, **settings: Any) -> Turn[CompletionResponse]:  # noqa: ANN401 (the same)
+    def _completing(self, prompt: str, **settings: Any) -> Turn[CompletionResponse]:
         return Turn(self.llm, {"prompt": prompt, **settings})
 
     def _plain(self, messages: object, settings: Mapping[str, Any]) -> Turn[ChatResponse]:
