@@ -50,7 +50,7 @@ def asked(
     *,
     read: Mapping[str, Any] | None = None,
     request: Mapping[str, Any] | None = None,
-    **options: Any,  # noqa: ANN401 - as ChatOptions takes them
+    **options: Any,
 ) -> Request:
     """A request of a user who says hi; all calls have one id."""
     given = {"on_unknown_tool": "call", "coerce_arguments": True, "id_factory": same_id, **(read or {})}

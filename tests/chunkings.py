@@ -101,7 +101,7 @@ def extract_in_every_chunking(
     *,
     complete: bool = True,
     is_sampled: bool = False,
-    **options: Any,  # noqa: ANN401 - as Extractor takes them
+    **options: Any,
 ) -> Extraction:
     """Extract one-shot; fail if a chunking gives another extraction, other events or text that is not the content.
 

@@ -90,7 +90,7 @@ def _as_json(calls: tuple[tuple[str, Any], ...]) -> str:
     return "; ".join(json.dumps(_named(*call)) for call in calls)
 
 
-def _named(name: str, arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - as JSON has it
+def _named(name: str, arguments: Any) -> dict[str, Any]:
     return {"name": name, "parameters": arguments}
 
 

@@ -43,7 +43,7 @@ READING = module_at(ASSETS / "reading.py")
 RUNTIME = module_at(ROOT / "tools" / "browser_runtime.py")
 
 
-def ask(kind: str, text: str, **asked: object) -> Any:  # noqa: ANN401 - a JSON object
+def ask(kind: str, text: str, **asked: object) -> Any:
     return json.loads(READING.answer(json.dumps({"kind": kind, "text": text, **asked})))
 
 
@@ -250,14 +250,14 @@ class TestRuntime:
         monkeypatch.setattr(RUNTIME, "build_wheel", lambda _: "our.whl")
 
     @pytest.fixture
-    def built(self, tmp_path: Path) -> Any:  # noqa: ANN401 - a function
-        def manifest() -> Any:  # noqa: ANN401 - a JSON object
+    def built(self, tmp_path: Path) -> Any:
+        def manifest() -> Any:
             RUNTIME.main(tmp_path / "site")
             return json.loads((tmp_path / "site/assets/try-it/runtime/manifest.json").read_text("utf-8"))
 
         return manifest
 
-    def test_without_npm_the_site_says_so(self, built: Any, monkeypatch: pytest.MonkeyPatch):  # noqa: ANN401
+    def test_without_npm_the_site_says_so(self, built: Any, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(shutil, "which", lambda _: None)
         assert built()["missing"].startswith(
             "This site was built without Python: there was no npm. To build it whole, "
@@ -265,7 +265,7 @@ class TestRuntime:
 
     def test_an_npm_that_reaches_no_registry_does_not_stop_the_build(
         self,
-        built: Any,  # noqa: ANN401
+        built: Any,
         monkeypatch: pytest.MonkeyPatch,
     ):
         def run(*_: object, timeout: float, **__: object) -> None:
@@ -280,7 +280,7 @@ class TestRuntime:
             RUNTIME.main(tmp_path / "nosuchsite")
         assert not (tmp_path / "nosuchsite").exists()
 
-    def test_another_package_is_not_taken(self, built: Any, tmp_path: Path):  # noqa: ANN401
+    def test_another_package_is_not_taken(self, built: Any, tmp_path: Path):
         (tmp_path / "kept").mkdir()
         (tmp_path / "kept" / f"pyodide-{RUNTIME.VERSION}.tgz").write_bytes(b"something else")
         assert "is not the package that was tested" in built()["missing"]

@@ -63,7 +63,7 @@ def chat_openai(relay: Relay) -> ChatOpenAI:
     return ChatOpenAI(base_url=relay.url, api_key=SecretStr("none"), model=MODEL, temperature=0, max_retries=0)
 
 
-async def ask(runnable: Any, way: str, given: Any, **options: Any) -> list[Any]:  # noqa: ANN401 (any Runnable)
+async def ask(runnable: Any, way: str, given: Any, **options: Any) -> list[Any]:
     """Ask in one of the ways; give the chunks, or the one answer."""
     if way == "invoke":
         return [runnable.invoke(given)]
@@ -141,7 +141,7 @@ async def run(
     relay: Relay,
     way: str,
     messages: Sequence[tuple[str, str]],
-    **options: Any,  # noqa: ANN401 (the agent's)
+    **options: Any,
 ) -> list[BaseMessage]:
     """Run an agent; give the messages that it adds, after a look at what it shows meanwhile."""
     options = {"middleware": [Llama3ToolMiddleware(**AS_IT_IS)], **options}
@@ -175,7 +175,7 @@ def test_a_graph_of_one_s_own(streams: bool, relay: Relay) -> None:
     chain = chat_openai(relay) | Llama3JsonToolOutputParser(tools=FUNCTIONS, repeated_calls="keep")
     system = SystemMessage(render_llama3_tools(FUNCTIONS))
 
-    def call_model(state: MessagesState) -> Any:  # noqa: ANN401 (a state's update)
+    def call_model(state: MessagesState) -> Any:
         told = [system, *flatten_tool_messages(state["messages"])]
         message = message_chunk_to_message(reduce(add, chain.stream(told))) if streams else chain.invoke(told)
         return {"messages": [message]}

@@ -71,7 +71,7 @@ SOME_WAYS = pytest.mark.parametrize("way", ["chat_with_tools", "astream_chat_wit
 OTHER_WAYS = pytest.mark.parametrize("way", ["achat_with_tools", "stream_chat_with_tools"])
 
 
-def openai_like(relay: Relay, **options: Any) -> OpenAILike:  # noqa: ANN401 (OpenAILike's)
+def openai_like(relay: Relay, **options: Any) -> OpenAILike:
     client = {"api_base": relay.url, "api_key": "none", "model": MODEL, "temperature": 0, "max_retries": 0}
     return OpenAILike(**{**client, "is_chat_model": True, **options})
 
@@ -80,7 +80,7 @@ def history(answers: Sequence[tuple[str, str]] = HISTORY) -> list[ChatMessage]:
     return [ChatMessage(role=role, content=content) for role, content in answers]
 
 
-async def ask(llm: Llama3ToolLLM, way: str, *given: Any, **options: Any) -> list[ChatResponse]:  # noqa: ANN401 (the way's)
+async def ask(llm: Llama3ToolLLM, way: str, *given: Any, **options: Any) -> list[ChatResponse]:
     """Ask in one of the ways; give the responses of a stream, or the one."""
     if way == "chat_with_tools":
         return [llm.chat_with_tools(TOOLS, *given, **options)]
@@ -165,7 +165,7 @@ def test_the_parser_may_raise_on_a_call_that_is_cut_off(streams: bool, relay: Re
     assert failed.text == raised.value.output == relay.said[0]
 
 
-async def run(agent: Any, question: str, **options: Any) -> tuple[str, list[Event]]:  # noqa: ANN401 (any agent)
+async def run(agent: Any, question: str, **options: Any) -> tuple[str, list[Event]]:
     handler = agent.run(question, **options)
     events = [event async for event in handler.stream_events()]
     return str(await handler), events
@@ -277,7 +277,7 @@ class TestReActAgent:
         assert await self.check(relay, "How is Oslo?", streams=streams) == 1
         assert "get_weather (truncated)" in relay.messages(1)[-1][1]
 
-    async def check(self, relay: Relay, question: str, *, streams: bool, **options: Any) -> int:  # noqa: ANN401 (the agent's)
+    async def check(self, relay: Relay, question: str, *, streams: bool, **options: Any) -> int:
         """Run an agent, and hold each of its steps to what the parser makes of it; give how many calls ran."""
         parser = Llama3ReActOutputParser(TOOLS)
         agent = ReActAgent(

@@ -240,7 +240,7 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 
-def _post(address: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 (a response)
+def _post(address: str, body: dict[str, Any]) -> Any:
     data = json.dumps({"model": "llama3.1", **body}).encode()
     return urlopen(HttpRequest(f"{address}/chat/completions", data, {"Content-Type": "application/json"}), timeout=10)  # noqa: S310 (127.0.0.1)
 
@@ -389,7 +389,7 @@ OTHER_OPTIONS: dict[str, Any] = {
 }
 
 
-def _adapters(**options: Any) -> list[Any]:  # noqa: ANN401 (two models)
+def _adapters(**options: Any) -> list[Any]:
     chat = ChatOpenAI(api_key=SecretStr("none"), model="llama3.1")
     completion = OpenAILike(api_key="none", model="llama3.1", is_chat_model=False)
     return [Llama3ToolModel(chat, **options), Llama3ToolLLM(completion, **options)]

@@ -46,7 +46,7 @@ OTHER_TOOLS = [tool("book_flight", "to"), tool("stop_alarm")]
 NAMED_TOOLS = [tool("get_weather", "city"), tool("search", "query"), tool("print", "value"), tool("clock")]
 
 
-def assert_untouched(text: str, **options: Any) -> None:  # noqa: ANN401 - as Extractor takes them
+def assert_untouched(text: str, **options: Any) -> None:
     """Fail if anything in the text was called, or the text is not the content."""
     extraction = extract_in_every_chunking(text, is_sampled=True, **options)
     assert extraction.tool_calls == ()

@@ -172,6 +172,6 @@ def test_a_sample_of_the_function_calling_leaderboard(part: int):
     assert called > len(rows) // 2
 
 
-def as_list(value: Any) -> list[Any]:  # noqa: ANN401 - as it stands in the rows
+def as_list(value: Any) -> list[Any]:
     """Return the functions of a row, of which some have one that is no list."""
     return value if isinstance(value, list) else [value]

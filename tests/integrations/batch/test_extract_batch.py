@@ -30,7 +30,7 @@ def values(batch: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
     return list(column.to_pylist())
 
 
-def one(text: object, kind: pa.DataType | None = None, **options: Any) -> dict[str, Any]:  # noqa: ANN401 (as given)
+def one(text: object, kind: pa.DataType | None = None, **options: Any) -> dict[str, Any]:
     """What is extracted from a table of one row."""
     (value,) = values(extract_batch(pa.table({"text": pa.array([text], kind)}), **options))
     return value

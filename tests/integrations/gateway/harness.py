@@ -255,7 +255,7 @@ def named_events(served: Served, path: str, body: Mapping[str, object]) -> list[
     return bodies
 
 
-def says(*pieces: str, finish_reason: str | None = "stop", **more: Any) -> Responder:  # noqa: ANN401 (as `stream` has them)
+def says(*pieces: str, finish_reason: str | None = "stop", **more: Any) -> Responder:
     """Return what answers as a model that writes these pieces, as a stream or at once, in either API's form."""
 
     def respond(asked: Asked) -> Answer:

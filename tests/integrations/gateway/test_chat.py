@@ -187,7 +187,7 @@ class TestToolChoice:
             assert (message["content"], message.get("tool_calls")) == ("Sorry.", None)
 
     @pytest.mark.parametrize("second", [says(), Answer([b"{}"], status=500)], ids=["silent", "fails"])
-    def test_the_end_of_an_answer_that_was_held_goes_out_if_no_other_comes(self, second: Any):  # noqa: ANN401
+    def test_the_end_of_an_answer_that_was_held_goes_out_if_no_other_comes(self, second: Any):
         now = {"type": "function", "function": {"name": "now"}}
         answers = in_turn(says(CALL), second if callable(second) else lambda _: second)
         with serving(answers) as served:

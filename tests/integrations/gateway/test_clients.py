@@ -3,8 +3,6 @@
 Clients that are not installed are skipped; `make test-clients` installs all of them.
 """
 
-# ruff: noqa: ANN401 - what may not be installed has no type
-
 from __future__ import annotations
 
 import gc

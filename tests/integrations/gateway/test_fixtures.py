@@ -55,7 +55,7 @@ def read(content: str | None, functions: list[dict[str, Any]]) -> tuple[str, lis
     return (content or "").strip(), [(call["name"], json.loads(call["arguments"])) for call in functions]
 
 
-def ask(served: Served, fixture: dict[str, Any], **fields: object) -> Any:  # noqa: ANN401 - a response
+def ask(served: Served, fixture: dict[str, Any], **fields: object) -> Any:
     return served.chat(tools=fixture["tools"], **fields)
 
 

@@ -86,20 +86,20 @@ def conversations(server: LoopbackServer) -> list[list[tuple[str, str]]]:
     return [[(message["role"], message["content"]) for message in messages] for messages in bodies]
 
 
-def invoked(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401 (a graph and its state)
+def invoked(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:
     return agent.invoke(given, config)
 
 
-def awaited(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+def awaited(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:
     return asyncio.run(agent.ainvoke(given, config))
 
 
-def streamed(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
+def streamed(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:
     return list(agent.stream(given, config, stream_mode=["messages", "values"]))[-1][1]
 
 
-def streamed_async(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:  # noqa: ANN401
-    async def run() -> Any:  # noqa: ANN401
+def streamed_async(agent: Any, given: Any = QUESTION, config: Any = None) -> Any:
+    async def run() -> Any:
         return [item async for item in agent.astream(given, config, stream_mode=["messages", "values"])][-1][1]
 
     return asyncio.run(run())
@@ -108,7 +108,7 @@ def streamed_async(agent: Any, given: Any = QUESTION, config: Any = None) -> Any
 in_every_way = pytest.mark.parametrize("run", [invoked, awaited, streamed, streamed_async])
 
 
-def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:  # noqa: ANN401 (options of both)
+def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:
     """Return an agent with the middleware, and whatever goes before that."""
     known = {one.name for kind in (ChatOptions, ReadOptions) for one in dataclasses.fields(kind)}
     own = {key: options.pop(key) for key in list(options) if key in known}

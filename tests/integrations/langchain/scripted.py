@@ -36,7 +36,7 @@ class ScriptedChatModel(BaseChatModel):
         messages: list[BaseMessage],
         stop: list[str] | None = None,
         run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,  # noqa: ANN401 (the framework's signature)
+        **kwargs: Any,
     ) -> ChatResult:
         del messages, stop, run_manager, kwargs
         return ChatResult(generations=[ChatGeneration(message=summed(self.chunks))])
@@ -46,7 +46,7 @@ class ScriptedChatModel(BaseChatModel):
         messages: list[BaseMessage],
         stop: list[str] | None = None,
         run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,  # noqa: ANN401 (the framework's signature)
+        **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
         del messages, stop, run_manager, kwargs
         for chunk in self.chunks:

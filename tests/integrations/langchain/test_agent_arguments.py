@@ -50,7 +50,7 @@ class Lax(BaseModel):
 
     @field_validator("place", mode="before")
     @classmethod
-    def known(cls, value: Any) -> str:  # noqa: ANN401 (as the model wrote it)
+    def known(cls, value: Any) -> str:
         return {"here": "Paris"}[value]
 
 
@@ -68,13 +68,13 @@ def watch(on: bool, runtime: ToolRuntime) -> str:
 class Mending(AgentMiddleware):
     """Mends the model's calls in place."""
 
-    def wrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
         return self._mended(handler(request))
 
-    async def awrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
         return self._mended(await handler(request))
 
-    def _mended(self, response: Any) -> Any:  # noqa: ANN401
+    def _mended(self, response: Any) -> Any:
         for made in response.result[0].tool_calls:
             made["args"]["days"] = 1
         return response
@@ -95,7 +95,7 @@ class TestAgents:
         ],
         ids=str,
     )
-    def test_what_the_tool_s_own_class_takes_goes_to_it(self, arguments: Any) -> None:  # noqa: ANN401
+    def test_what_the_tool_s_own_class_takes_goes_to_it(self, arguments: Any) -> None:
         with serving(call("lax", **arguments), "Done.") as server:
             messages = agent_on(server, lax).invoke(QUESTION)["messages"]
         assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]

@@ -47,7 +47,7 @@ TYPED = {"days": 3, "labels": ["sea", "sun"], "place": {"city": "Nice", "zip": "
 SOON = call("wait", days="soon")
 
 
-def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+def parser(**options: Any) -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(
         **{"tools": [plan, wait], "coerce_arguments": True, "id_factory": counted_ids(), **options}
     )
@@ -108,7 +108,7 @@ class TestTheParser:
 class TestTheModel:
     @pytest.mark.parametrize("chunks", [as_text_chunks([MISTYPED[:20], MISTYPED[20:]]), native(WRITTEN)])
     async def test_it_does_so_in_every_way_to_ask(self, chunks: list[Any]) -> None:
-        def bound(**options: Any) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+        def bound(**options: Any) -> Any:
             return Llama3ToolModel(ScriptedChatModel(chunks=chunks), id_factory=lambda: "a", **options).bind_tools(
                 [plan]
             )

@@ -1,4 +1,3 @@
-# ruff: noqa: ANN401  # of models and runnables
 """The table *As the model inside* of the docs: each row is run with the model alone, and with the wrapper around it."""
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def fail(why: str) -> str:
     raise RuntimeError(why)
 
 
-def told(error: Exception, request: Any) -> ToolMessage:  # noqa: ANN401 (the framework's)
+def told(error: Exception, request: Any) -> ToolMessage:
     return ToolMessage(
         f"{type(error).__name__}: {error}",
         name=request.tool_call["name"],
@@ -50,7 +50,7 @@ def told(error: Exception, request: Any) -> ToolMessage:  # noqa: ANN401 (the fr
 
 
 @wrap_tool_call
-def tell(request: Any, handler: Any) -> Any:  # noqa: ANN401 (the framework's)
+def tell(request: Any, handler: Any) -> Any:
     try:
         return handler(request)
     except RuntimeError as error:
@@ -58,7 +58,7 @@ def tell(request: Any, handler: Any) -> Any:  # noqa: ANN401 (the framework's)
 
 
 @wrap_tool_call
-async def tell_async(request: Any, handler: Any) -> Any:  # noqa: ANN401 (the framework's)
+async def tell_async(request: Any, handler: Any) -> Any:
     try:
         return await handler(request)
     except RuntimeError as error:
@@ -69,12 +69,12 @@ class TestToolsThatFail:
     FAILS = call("fail", why="no network")
 
     @in_every_way
-    def test_an_error_ends_the_agent_as_it_is(self, run: Any) -> None:  # noqa: ANN401
+    def test_an_error_ends_the_agent_as_it_is(self, run: Any) -> None:
         with serving(self.FAILS) as server, pytest.raises(RuntimeError, match="no network"):
             run(agent_on(server, fail))
 
     @in_every_way
-    def test_unless_the_model_is_told_and_goes_on(self, run: Any) -> None:  # noqa: ANN401
+    def test_unless_the_model_is_told_and_goes_on(self, run: Any) -> None:
         telling = tell if run in {invoked, streamed} else tell_async
         with serving(self.FAILS, "There is none.") as server:
             messages = run(agent_on(server, fail, before=[telling]))["messages"]
@@ -82,7 +82,7 @@ class TestToolsThatFail:
         assert messages[-1].text == "There is none."
 
     @in_every_way
-    def test_or_the_tool_tells_it_itself(self, run: Any) -> None:  # noqa: ANN401
+    def test_or_the_tool_tells_it_itself(self, run: Any) -> None:
         def unreachable(why: str) -> str:
             """Fail."""
             raise ToolException(why)
@@ -94,7 +94,7 @@ class TestToolsThatFail:
         assert messages[-1].text == "There is none."
 
     @in_every_way
-    def test_or_the_node_of_a_graph_does(self, run: Any) -> None:  # noqa: ANN401
+    def test_or_the_node_of_a_graph_does(self, run: Any) -> None:
         with serving(self.FAILS, "There is none.") as server:
             bound = Llama3ToolModel(chat_openai(server)).bind_tools([fail])
             graph = StateGraph(MessagesState)
@@ -108,7 +108,7 @@ class TestToolsThatFail:
         assert messages[-1].text == "There is none."
 
     @in_every_way
-    def test_one_that_is_called_with_wrong_arguments_says_so(self, run: Any) -> None:  # noqa: ANN401
+    def test_one_that_is_called_with_wrong_arguments_says_so(self, run: Any) -> None:
         with serving(call("add", a="two"), call("add", a=2, b=2), "4") as server:
             messages = run(agent_on(server, coerce_arguments=False))["messages"]
         assert messages[2].status == "error"
@@ -119,7 +119,7 @@ class TestToolsThatFail:
 class TestToolsThatAreNot:
     @in_every_way
     @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
-    def test_the_model_is_told_the_names_that_there_are(self, run: Any, prompt_format: PromptFormat) -> None:  # noqa: ANN401
+    def test_the_model_is_told_the_names_that_there_are(self, run: Any, prompt_format: PromptFormat) -> None:
         unknown = render_tool_call("weather", {"city": "Paris"}, prompt_format=prompt_format)
         known = render_tool_call("get_weather", {"city": "Paris"}, prompt_format=prompt_format)
         with serving(unknown, known, "Sunny.") as server:
@@ -130,12 +130,12 @@ class TestToolsThatAreNot:
         assert told.startswith("Error of weather: The call was not run: ")
 
     @in_every_way
-    def test_a_tool_that_middleware_withholds_never_runs(self, run: Any) -> None:  # noqa: ANN401
+    def test_a_tool_that_middleware_withholds_never_runs(self, run: Any) -> None:
         class Withholding(AgentMiddleware[Any, Any]):
-            def wrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401
+            def wrap_model_call(self, request: Any, handler: Any) -> Any:
                 return handler(request.override(tools=[get_weather]))
 
-            async def awrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401
+            async def awrap_model_call(self, request: Any, handler: Any) -> Any:
                 return await handler(request.override(tools=[get_weather]))
 
         with serving(call("add", a=1, b=2), call("add", a=1, b=2)) as server:
@@ -190,14 +190,14 @@ class TestTools:
     )
 
     @BAD
-    def test_a_bad_one_is_an_error_when_it_is_bound(self, bad: Any, message: str) -> None:  # noqa: ANN401
+    def test_a_bad_one_is_an_error_when_it_is_bound(self, bad: Any, message: str) -> None:
         with pytest.raises(ToolDefinitionError) as error:
             Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([get_weather, bad])
         assert str(error.value).startswith(f"tools[1]: {message}")
 
     @BAD
     @in_every_way
-    def test_with_an_agent_before_anything_is_sent(self, run: Any, bad: Any, message: str) -> None:  # noqa: ANN401
+    def test_with_an_agent_before_anything_is_sent(self, run: Any, bad: Any, message: str) -> None:
         with serving() as server, pytest.raises(ToolDefinitionError) as error:
             run(agent_on(server, get_weather, bad))
         assert str(error.value).startswith(f"tools[1]: {message}")
@@ -261,7 +261,7 @@ class TestOptions:
     )
     def test_of_the_middleware_and_the_model_when_they_are_made(
         self,
-        option: Any,  # noqa: ANN401
+        option: Any,
         error: type[Exception],
         message: str,
     ) -> None:
@@ -271,6 +271,6 @@ class TestOptions:
             assert message in str(raised.value)
 
     @pytest.mark.parametrize("llm", [5, FakeListChatModel, FakeListChatModel(responses=[]).bind(stop=["x"])])
-    def test_anything_but_a_chat_model_is_an_error_of_pydantic_s(self, llm: Any) -> None:  # noqa: ANN401
+    def test_anything_but_a_chat_model_is_an_error_of_pydantic_s(self, llm: Any) -> None:
         with pytest.raises(ValidationError, match="llm"):
             Llama3ToolModel(llm)

@@ -39,28 +39,28 @@ class Recorder(BaseCallbackHandler):
         self.parents: list[UUID | None] = []
         self.steps: list[dict[str, Any]] = []
 
-    def on_chat_model_start(self, _: Any, messages: Any, *, run_id: UUID, **told: Any) -> None:  # noqa: ANN401
+    def on_chat_model_start(self, _: Any, messages: Any, *, run_id: UUID, **told: Any) -> None:
         self.prompts.append([str(message.text) for message in messages[0]])
         self.runs.append(run_id)
         self.parents.append(told["parent_run_id"])
 
-    def on_llm_new_token(self, token: Any, **_: Any) -> None:  # noqa: ANN401 (the framework's signature, as below)
+    def on_llm_new_token(self, token: Any, **_: Any) -> None:
         self.tokens.append(token)
 
-    def on_llm_end(self, response: LLMResult, **_: Any) -> None:  # noqa: ANN401
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
         message: Any = response.generations[0][0].message  # type: ignore[union-attr]
         self.answers.append((str(message.text), message.usage_metadata["total_tokens"]))
 
-    def on_llm_error(self, error: BaseException, **_: Any) -> None:  # noqa: ANN401
+    def on_llm_error(self, error: BaseException, **_: Any) -> None:
         self.errors.append(f"run: {type(error).__name__}")
 
-    def on_chain_start(self, _: Any, inputs: dict[str, Any], **told: Any) -> None:  # noqa: ANN401
+    def on_chain_start(self, _: Any, inputs: dict[str, Any], **told: Any) -> None:
         self.steps.append({"name": told["name"], "parent": told["parent_run_id"], "asked": inputs["messages"]})
 
-    def on_chain_end(self, outputs: dict[str, Any], **_: Any) -> None:  # noqa: ANN401
+    def on_chain_end(self, outputs: dict[str, Any], **_: Any) -> None:
         self.steps[-1]["answered"] = outputs["messages"]
 
-    def on_chain_error(self, error: BaseException, **_: Any) -> None:  # noqa: ANN401
+    def on_chain_error(self, error: BaseException, **_: Any) -> None:
         self.errors.append(f"step: {type(error).__name__}")
 
 
@@ -79,11 +79,11 @@ class CountingLimiter(InMemoryRateLimiter):
         return self.acquire(blocking=blocking)
 
 
-def model(server: LoopbackServer, **options: Any) -> Any:  # noqa: ANN401 (options of the model inside; a runnable)
+def model(server: LoopbackServer, **options: Any) -> Any:
     return Llama3ToolModel(chat_openai(server).model_copy(update=options)).bind_tools([get_weather])
 
 
-def ask(asked: Any, way: str, *callbacks: Any, **config: Any) -> AIMessage:  # noqa: ANN401
+def ask(asked: Any, way: str, *callbacks: Any, **config: Any) -> AIMessage:
     """Ask in one way, and return the message."""
     told: Any = {"callbacks": list(callbacks), **config}
 
@@ -185,7 +185,7 @@ class TestTokens:
 
     def test_a_model_that_needs_a_run_manager_has_one(self) -> None:
         class Telling(ScriptedChatModel):
-            def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> Any:  # noqa: ANN401
+            def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> Any:
                 run_manager.on_llm_new_token("raw")
                 yield from super()._stream(messages, stop)
 

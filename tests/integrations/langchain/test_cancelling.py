@@ -36,11 +36,11 @@ class TalkativeModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "talkative"
 
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         del messages
         return ChatResult(generations=[ChatGeneration(message=summed([AIMessageChunk(content=TEXT)]))])
 
-    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
         del messages
         self.opened.append("sync")
         try:
@@ -49,7 +49,7 @@ class TalkativeModel(BaseChatModel):
         finally:
             self.closed.append("sync")
 
-    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
         del messages
         self.opened.append("async")
         try:
@@ -62,11 +62,11 @@ class TalkativeModel(BaseChatModel):
             self.closed.append("async")
 
 
-def parsed(llm: TalkativeModel) -> Any:  # noqa: ANN401 (a chain)
+def parsed(llm: TalkativeModel) -> Any:
     return llm | Llama3JsonToolOutputParser()
 
 
-def wrapped(llm: TalkativeModel) -> Any:  # noqa: ANN401 (a chain)
+def wrapped(llm: TalkativeModel) -> Any:
     return Llama3ToolModel(llm).bind_tools([get_weather])
 
 

@@ -28,7 +28,7 @@ PROMPT = ChatPromptTemplate.from_messages([("user", "{question}")])
 QUESTION = {"question": "How is the weather in Paris?"}
 
 
-def chain(**options: Any) -> Runnable[Any, AIMessage]:  # noqa: ANN401 (any option of the parser)
+def chain(**options: Any) -> Runnable[Any, AIMessage]:
     llm = ScriptedChatModel(chunks=as_text_chunks([ANSWER[:20], ANSWER[20:40], ANSWER[40:]]))
     return PROMPT | llm | Llama3JsonToolOutputParser(**options)
 
@@ -107,7 +107,7 @@ class TestChain:
         class Recorder(BaseCallbackHandler):
             outputs: list[Any]
 
-            def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the framework's signature)
+            def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
                 del kwargs
                 self.outputs.append(outputs)
 

@@ -29,11 +29,11 @@ def check(message: AIMessage, *, is_called: bool) -> None:
     assert message.text == ("" if is_called else "print(1)")
 
 
-def parsed(llm: Any) -> Any:  # noqa: ANN401 (a chain)
+def parsed(llm: Any) -> Any:
     return llm | Llama3JsonToolOutputParser(tools=[TOOL])
 
 
-def wrapped(llm: Any) -> Any:  # noqa: ANN401 (the same)
+def wrapped(llm: Any) -> Any:
     return Llama3ToolModel(llm, max_retries=0).bind_tools([TOOL])
 
 
@@ -52,7 +52,7 @@ async def test_over_a_server(made: Callable[[Any], Any], reason: str, is_called:
 @ENDS
 @pytest.mark.parametrize("key", ["finish_reason", "done_reason"])
 @pytest.mark.parametrize("content", [CODE, [{"type": "text", "text": CODE}]], ids=["text", "blocks"])
-def test_of_messages(content: Any, key: str, reason: str, is_called: bool):  # noqa: ANN401 (either kind)
+def test_of_messages(content: Any, key: str, reason: str, is_called: bool):
     parser = Llama3JsonToolOutputParser(tools=[TOOL])
     check(parser.invoke(AIMessage(content, response_metadata={key: reason})), is_called=is_called)
     chunks = [AIMessageChunk(content), AIMessageChunk("", response_metadata={key: reason})]
@@ -64,11 +64,11 @@ class Telling(ScriptedChatModel):
 
     reason: str
 
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
         generation = ChatGeneration(message=AIMessage(CODE), generation_info={"finish_reason": self.reason})
         return ChatResult(generations=[generation])
 
-    def _stream(self, *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+    def _stream(self, *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
         yield ChatGenerationChunk(message=AIMessageChunk(CODE), generation_info={"finish_reason": self.reason})
         yield ChatGenerationChunk(message=AIMessageChunk(""))
 

@@ -27,7 +27,7 @@ def call(name: str, call_id: str, **args: object) -> dict[str, Any]:
     return {"name": name, "args": args, "id": call_id, "type": "tool_call"}
 
 
-def calling(*calls: dict[str, Any], text: Any = "") -> AIMessage:  # noqa: ANN401 (a string or blocks)
+def calling(*calls: dict[str, Any], text: Any = "") -> AIMessage:
     return AIMessage(text, tool_calls=list(calls))
 
 
@@ -44,7 +44,7 @@ class TestCalls:
         assert flat.tool_calls == []
 
     @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
-    def test_they_are_read_again_as_they_were(self, prompt_format: Any) -> None:  # noqa: ANN401 (a literal)
+    def test_they_are_read_again_as_they_were(self, prompt_format: Any) -> None:
         args = {"q": 'Don\'t "panic" \\ {"a": [1, 2.5, null]}', "ü": True}
         message = calling(call("f", "1", **args), call("f", "2", a=2), text="Sure.")
         [flat] = flatten_tool_messages([message], prompt_format=prompt_format)
@@ -102,7 +102,7 @@ class TestResults:
     @pytest.mark.parametrize(
         ("role", "kind"), [("user", HumanMessage), ("tool", ToolMessage), ("ipython", ChatMessage)]
     )
-    def test_one_is_a_message_of_the_role_with_the_name_of_its_tool(self, role: Any, kind: type) -> None:  # noqa: ANN401
+    def test_one_is_a_message_of_the_role_with_the_name_of_its_tool(self, role: Any, kind: type) -> None:
         turn = [calling(call("now", "1")), ToolMessage("12:00", tool_call_id="1")]
         result = flatten_tool_messages(turn, tool_role=role)[1]
         assert (type(result), result.content) == (kind, "Result of now: 12:00")
@@ -171,12 +171,12 @@ def test_whatever_langchain_takes_for_messages_is_a_conversation() -> None:
         (None, "messages must be a list of messages, got None$"),
     ],
 )
-def test_anything_but_a_list_of_messages_is_an_error_that_says_so(given: Any, message: str) -> None:  # noqa: ANN401
+def test_anything_but_a_list_of_messages_is_an_error_that_says_so(given: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         flatten_tool_messages(given)
 
 
 @pytest.mark.parametrize("given", [42, {"text": "Hi"}, ("bogus", "Hi"), ("user", "Hi", "there")])
-def test_what_is_no_message_is_langchain_s_error(given: Any) -> None:  # noqa: ANN401
+def test_what_is_no_message_is_langchain_s_error(given: Any) -> None:
     with pytest.raises((NotImplementedError, ValueError), match=r"[Mm]essage"):
         flatten_tool_messages([given])

@@ -30,11 +30,11 @@ IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
 REASONING = {"type": "reasoning", "reasoning": "Weather?"}
 
 
-def text(text: str, **other: Any) -> dict[str, Any]:  # noqa: ANN401 (a block holds anything)
+def text(text: str, **other: Any) -> dict[str, Any]:
     return {"type": "text", "text": text, **other}
 
 
-def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+def parser(**options: Any) -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(id_factory=counted_ids(), **options)
 
 

@@ -26,7 +26,7 @@ REFUSED = {
 }
 
 
-def gpt(**options: Any) -> ChatOpenAI:  # noqa: ANN401 (any option of the model)
+def gpt(**options: Any) -> ChatOpenAI:
     return ChatOpenAI(model="gpt-4o", api_key=SecretStr("none"), **options)
 
 
@@ -95,7 +95,7 @@ class TestEvents:
     def model(self, text: str) -> Llama3ToolModel:
         return Llama3ToolModel(ScriptedChatModel(chunks=as_text_chunks(list(text))), max_retries=0)
 
-    def check(self, message: Any) -> None:  # noqa: ANN401 (what the stream says that it is)
+    def check(self, message: Any) -> None:
         assert isinstance(message, AIMessage)
         assert message.tool_calls == []
         assert [refused["name"] for refused in message.invalid_tool_calls] == ["get_weather"]

@@ -147,7 +147,7 @@ class TestTurns:
 class TestStructuredAnswers:
     @in_every_way
     @pytest.mark.parametrize("response_format", [ToolStrategy(Forecast), Forecast], ids=["strategy", "schema"])
-    def test_after_a_tool(self, run: Any, response_format: Any) -> None:  # noqa: ANN401
+    def test_after_a_tool(self, run: Any, response_format: Any) -> None:
         with serving(PARIS, FORECAST) as server:
             result = run(agent_on(server, response_format=response_format))
         assert result["structured_response"] == Forecast(city="Paris", degrees=21)
@@ -304,7 +304,7 @@ class TestAmongOthers:
                 super().__init__()
                 self.model = model
 
-            def wrap_model_call(self, request: Any, handler: Any) -> Any:  # noqa: ANN401 (the framework's)
+            def wrap_model_call(self, request: Any, handler: Any) -> Any:
                 return handler(request.override(model=self.model))
 
         with serving(PARIS, "Sunny.") as chosen, serving() as other:
@@ -315,7 +315,7 @@ class TestAmongOthers:
     @in_every_way
     def test_it_warns_if_one_after_it_falls_back_to_another(self, run: Callable[[Any], Any]) -> None:
         class IgnoresTools(FakeListChatModel):
-            def bind_tools(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 (the framework's)
+            def bind_tools(self, *_: Any, **__: Any) -> Any:
                 return self
 
         dead = ChatOpenAI(base_url="http://127.0.0.1:1/v1", api_key=SecretStr("none"), model="m", max_retries=0)

@@ -58,7 +58,7 @@ class Person(BaseModel):
     age: int
 
 
-def wrapped(*pieces: str, **options: Any) -> Llama3ToolModel:  # noqa: ANN401 (any option of the model)
+def wrapped(*pieces: str, **options: Any) -> Llama3ToolModel:
     llm = ScriptedChatModel(chunks=as_text_chunks(list(pieces or (ANSWER,))))
     return Llama3ToolModel(llm, **{"id_factory": counted_ids(), **options})
 
@@ -78,7 +78,7 @@ def endpoint() -> Iterator[LoopbackServer]:
             yield server
 
 
-def chat_openai(endpoint: LoopbackServer, **options: Any) -> ChatOpenAI:  # noqa: ANN401 (any option of the model)
+def chat_openai(endpoint: LoopbackServer, **options: Any) -> ChatOpenAI:
     return ChatOpenAI(
         base_url=endpoint.base_url, api_key=SecretStr("none"), model="llama3.1", stream_usage=True, **options
     )
@@ -94,7 +94,7 @@ class TestAnswers:
             assert not any("{" in str(chunk.text) for chunk in chunks)
 
     async def test_every_way_to_ask_gives_the_same(self) -> None:
-        def bound() -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+        def bound() -> Any:
             return wrapped(ANSWER[:30], ANSWER[30:]).bind_tools([get_weather])
 
         expected = bound().invoke("Hi")
@@ -120,7 +120,7 @@ class TestAnswers:
             pytest.param(lambda model: model.bind_tools([get_weather], tool_choice="none"), id="tool_choice-none"),
         ],
     )
-    async def test_without_tools_an_answer_is_left_as_it_is(self, bound: Any) -> None:  # noqa: ANN401
+    async def test_without_tools_an_answer_is_left_as_it_is(self, bound: Any) -> None:
         model = bound(wrapped())
         assert said(model.invoke("Hi"))[:2] == (ANSWER, [])
         assert said(summed(model.stream("Hi")))[:2] == (ANSWER, [])
@@ -161,7 +161,7 @@ class TestAnswers:
             ]
 
     @pytest.mark.parametrize(("as_chunks", "version"), [(as_block_chunks, None), (as_text_chunks, "v1")])
-    def test_blocks_of_a_model_with_content_version_v1(self, as_chunks: Any, version: str | None) -> None:  # noqa: ANN401
+    def test_blocks_of_a_model_with_content_version_v1(self, as_chunks: Any, version: str | None) -> None:
         for pieces in chunkings(ANSWER):
             llm = ScriptedChatModel(chunks=as_chunks(pieces), output_version=version)
             bound = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather])
@@ -182,7 +182,7 @@ class TestOptions:
     @pytest.mark.parametrize("silent", [AIMessage(""), AIMessage([])])
     @pytest.mark.parametrize("version", [None, "v1"])
     def test_an_answer_stands_if_the_next_one_says_nothing(self, silent: AIMessage, version: str | None) -> None:
-        def bound() -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+        def bound() -> Any:
             llm = GenericFakeChatModel(messages=iter([AIMessage(f"Hm. {CUT_OFF}"), silent]))
             return Llama3ToolModel(llm, output_version=version).bind_tools([get_weather])
 
@@ -194,7 +194,7 @@ class TestOptions:
 class TestRequests:
     """What goes over the wire."""
 
-    def body(self, messages: Any, *, bind: dict[str, Any] | None = None, **options: Any) -> Any:  # noqa: ANN401
+    def body(self, messages: Any, *, bind: dict[str, Any] | None = None, **options: Any) -> Any:
         with pytest.MonkeyPatch.context() as environment:
             for name in ("NO_PROXY", "no_proxy"):
                 environment.setenv(name, "127.0.0.1")
@@ -225,7 +225,7 @@ class TestRequests:
         assert "<function=example_function_name>" in prompt
 
     @pytest.mark.parametrize("role", ["user", "tool", "ipython"])
-    def test_history_goes_back_as_text(self, role: Any) -> None:  # noqa: ANN401 (one of three literals)
+    def test_history_goes_back_as_text(self, role: Any) -> None:
         history = [
             HumanMessage("How is Paris?"),
             AIMessage("Let me check.", tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "call_1"}]),
@@ -249,7 +249,7 @@ class TestRequests:
             ({"type": "any"}, "Call a function in your reply."),
         ],
     )
-    def test_tool_choice_is_an_instruction(self, choice: Any, end: str) -> None:  # noqa: ANN401
+    def test_tool_choice_is_an_instruction(self, choice: Any, end: str) -> None:
         body = self.body("Hi", bind={"tool_choice": choice})
         assert body["messages"][0]["content"].removesuffix("\n\nHi").endswith(end)
 
@@ -333,7 +333,7 @@ class TestAsTheModelInsideGivesIt:
         assert model.metadata["a"] == 1
 
     async def test_a_batch_keeps_its_order(self) -> None:
-        def bound(usage: UsageMetadataCallbackHandler) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+        def bound(usage: UsageMetadataCallbackHandler) -> Any:
             usages = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
             cities = [json.dumps({"name": "get_weather", "parameters": {"city": city}}) for city in "ABC"]
             answers = {
@@ -342,7 +342,7 @@ class TestAsTheModelInsideGivesIt:
             }
 
             class Answering(ScriptedChatModel):
-                def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's)
+                def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:
                     message = answers[str(messages[0].text)[-1]].model_copy(deep=True)
                     return ChatResult(generations=[ChatGeneration(message=message)])
 
@@ -363,7 +363,7 @@ class TestAsTheModelInsideGivesIt:
             def _llm_type(self) -> str:
                 return "telling"
 
-            def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+            def _generate(self, *_: Any, **__: Any) -> ChatResult:
                 made = ChatGeneration(message=AIMessage(CALL), generation_info={"finish_reason": "stop"})
                 return ChatResult(generations=[made], llm_output={"system_fingerprint": "fp"})
 
@@ -407,7 +407,7 @@ class TestAsTheModelInsideGivesIt:
 
     def test_generation_info_of_held_chunks_goes_out_once(self) -> None:
         class Telling(ScriptedChatModel):
-            def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:  # noqa: ANN401 (the framework's signature)
+            def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
                 for chunk in super()._stream(*args, **kwargs):
                     chunk.generation_info = {"logprobs": {"content": [chunk.text]}}
                     yield chunk

@@ -43,7 +43,7 @@ PARIS = '{"city": "Paris"}'
 VERSION_1 = {"output_version": "v1"}
 
 
-def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+def parser(**options: Any) -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(id_factory=counted_ids(), **options)
 
 
@@ -114,7 +114,7 @@ AS_IT_IS: Any = {"max_retries": 0, "on_unknown_tool": "call"}
 class Whole(ScriptedChatModel):
     """Does not stream, and answers with a sum of chunks."""
 
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=reduce(operator.add, self.chunks))])
 
 
@@ -151,7 +151,7 @@ class TestStreams:
             Whole(chunks=chunks),
         ):
 
-            def bound(llm: ScriptedChatModel = inside) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+            def bound(llm: ScriptedChatModel = inside) -> Any:
                 return Llama3ToolModel(llm, id_factory=counted_ids(), **AS_IT_IS).bind_tools([get_weather])
 
             assert made(summed(bound().stream("Hi"))) == expected
@@ -173,7 +173,7 @@ class TestStreams:
 
     async def test_a_stream_that_breaks_off_says_what_was_lost(self) -> None:
         class Breaking(ScriptedChatModel):
-            def _stream(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 (the framework's signature)
+            def _stream(self, *args: Any, **kwargs: Any) -> Any:
                 yield from super()._stream(*args, **kwargs)
                 raise ConnectionError
 
@@ -194,7 +194,7 @@ class TestStreams:
             assert metadata["model_name"] == "llama"
 
     def test_a_stream_that_breaks_off_calls_none(self) -> None:
-        def breaking() -> Any:  # noqa: ANN401 (a generator)
+        def breaking() -> Any:
             yield from STREAMS["one cut off behind a whole one"][0]
             raise ConnectionError
 
@@ -486,14 +486,14 @@ class TestAgents:
     def test_values_of_python_that_a_model_puts_there_are_called_and_shown_again(
         self, run: Callable[..., Any], value: object, shown_again: str
     ) -> None:
-        def note(what: Any) -> str:  # noqa: ANN401 (that is the point)
+        def note(what: Any) -> str:
             """Note something."""
             return f"noted {what}"
 
         asked: list[list[BaseMessage]] = []
 
         class Asked(FakeMessagesListChatModel):
-            def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:  # noqa: ANN401
+            def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
                 asked.append(messages)
                 return super()._generate(messages, *args, **kwargs)
 

@@ -43,7 +43,7 @@ OUTPUTS = {
 CITY = {"name": "get_weather", "args": {"city": "Paris"}, "id": "a", "type": "tool_call"}
 
 
-def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+def parser(**options: Any) -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(**{"split_reasoning": True, "id_factory": counted_ids(), **options})
 
 

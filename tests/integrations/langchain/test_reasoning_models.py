@@ -29,19 +29,19 @@ CALLING = f"<think>\nThey want {PARIS}.\n</think>\n\nLet me check. {PARIS}"
 ANSWERING = "<think>\nIt is sunny there.\n</think>\n\nIt is sunny in Paris."
 
 
-def wrapped(output: str | list[str], **options: Any) -> Llama3ToolModel:  # noqa: ANN401 (any option of the model)
+def wrapped(output: str | list[str], **options: Any) -> Llama3ToolModel:
     llm = ScriptedChatModel(chunks=as_text_chunks([output] if isinstance(output, str) else output))
     return Llama3ToolModel(llm, **{"split_reasoning": True, "id_factory": counted_ids(), **options})
 
 
-def thoughts(message: AIMessage) -> Any:  # noqa: ANN401 (None or a text)
+def thoughts(message: AIMessage) -> Any:
     return message.additional_kwargs.get("reasoning_content")
 
 
 class TestTheModel:
     @pytest.mark.parametrize("output_version", [None, "v1"])
     async def test_it_splits_reasoning_off_in_every_way_to_ask(self, output_version: str | None) -> None:
-        def bound() -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+        def bound() -> Any:
             return wrapped(CALLING, output_version=output_version).bind_tools([get_weather])
 
         message = bound().invoke("How is Paris?")
@@ -121,7 +121,7 @@ class TestTheModel:
 
 class TestAgents:
     @in_every_way
-    def test_they_run_the_calls_and_end_without_it(self, run: Any) -> None:  # noqa: ANN401 (one of the four)
+    def test_they_run_the_calls_and_end_without_it(self, run: Any) -> None:
         with serving(CALLING, ANSWERING) as server:
             messages = run(agent_on(server, split_reasoning=True))["messages"]
         assert shown(messages) == [

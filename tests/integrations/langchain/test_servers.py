@@ -34,21 +34,21 @@ NO_COMPLETION = "the server's answer is not a completion: does the address end i
 BROKE_OFF = "the answer stopped in the middle: look in the server's log"
 
 
-def model(llm: ChatOpenAI, **options: Any) -> Any:  # noqa: ANN401 (LangChain's own type for it says less)
+def model(llm: ChatOpenAI, **options: Any) -> Any:
     return Llama3ToolModel(llm, **options).bind_tools([get_weather])
 
 
-def agent(llm: ChatOpenAI, **options: Any) -> Any:  # noqa: ANN401 (the same)
+def agent(llm: ChatOpenAI, **options: Any) -> Any:
     return create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware(**options)])
 
 
-def ask(asked: Any, way: str, arrived: list[str] | None = None) -> None:  # noqa: ANN401 (a model or an agent)
+def ask(asked: Any, way: str, arrived: list[str] | None = None) -> None:
     """Ask a model or an agent in one way; the text that arrives goes into the list, whatever happens then."""
     is_agent = not hasattr(asked, "bound")
     given, options = (QUESTION, {"stream_mode": "messages"}) if is_agent else (QUESTION["messages"], {})
     arrived = [] if arrived is None else arrived
 
-    def note(item: Any) -> None:  # noqa: ANN401 (a chunk; of an agent, with metadata)
+    def note(item: Any) -> None:
         arrived.append(str((item[0] if is_agent else item).text))
 
     async def astream() -> None:
@@ -82,7 +82,7 @@ def notes(error: pytest.ExceptionInfo[BaseException]) -> list[str]:
     return getattr(error.value, "__notes__", [])
 
 
-def llm_at(address: str, **options: Any) -> ChatOpenAI:  # noqa: ANN401 (ChatOpenAI's options)
+def llm_at(address: str, **options: Any) -> ChatOpenAI:
     return ChatOpenAI(
         **{"base_url": address, "api_key": SecretStr("none"), "model": "llama3.1", "max_retries": 0, **options}
     )

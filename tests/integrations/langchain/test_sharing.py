@@ -37,14 +37,14 @@ class EchoModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "echo"
 
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:  # noqa: ANN401 (the framework's signature)
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=AIMessage(messages[-1].text))])
 
-    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
         for piece in pieces(str(messages[-1].text)):
             yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
 
-    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:  # noqa: ANN401 (the same)
+    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
         for piece in pieces(str(messages[-1].text)):
             await asyncio.sleep(0)  # all the others go on
             yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
@@ -54,7 +54,7 @@ def parser() -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(tools=TOOLS, **OPTIONS)
 
 
-def model() -> Any:  # noqa: ANN401 (a model that LangChain has bound)
+def model() -> Any:
     return Llama3ToolModel(EchoModel(), tools_in="system", **OPTIONS).bind_tools(TOOLS)
 
 
@@ -63,17 +63,17 @@ def known(message: BaseMessage) -> dict[str, Any]:
     return {key: value for key, value in fields(message).items() if key != "id"}
 
 
-def invoke(one: Any, output: str) -> dict[str, Any]:  # noqa: ANN401 (a parser, or a model that LangChain has bound)
+def invoke(one: Any, output: str) -> dict[str, Any]:
     return known(one.invoke(output))
 
 
-def stream(one: Any, output: str) -> dict[str, Any]:  # noqa: ANN401 (the same)
+def stream(one: Any, output: str) -> dict[str, Any]:
     if isinstance(one, Llama3JsonToolOutputParser):
         return known(summed(one.transform(iter(pieces(output)))))
     return known(summed(one.stream(output)))
 
 
-async def astream(one: Any, output: str) -> dict[str, Any]:  # noqa: ANN401 (the same)
+async def astream(one: Any, output: str) -> dict[str, Any]:
     async def arriving() -> AsyncIterator[str]:
         for piece in pieces(output):
             await asyncio.sleep(0)  # all the others go on

@@ -19,7 +19,7 @@ class WrappedChatOpenAI(Llama3ToolModel):
         """Return that it is not: it takes other arguments than the wrapper, whose own JSON is tested elsewhere."""
         return False
 
-    def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 (any parameter of the model)
+    def __init__(self, **parameters: Any) -> None:
         super().__init__(ChatOpenAI(model="llama3.1", base_url="http://127.0.0.1:9/v1", **parameters))
 
 

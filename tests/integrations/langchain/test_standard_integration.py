@@ -92,7 +92,7 @@ class _Tests(ChatModelIntegrationTests):
 class WrappedChatOpenAI(Llama3ToolModel):
     """The wrapper, with the parameters of the model inside."""
 
-    def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 (any parameter of the model)
+    def __init__(self, **parameters: Any) -> None:
         super().__init__(ChatOpenAI(**parameters))
 
 
@@ -111,7 +111,7 @@ class TestAroundChatOpenAI(_Tests):
 class WrappedChatOllama(Llama3ToolModel):
     """The wrapper, with the parameters of the model inside."""
 
-    def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 (any parameter of the model)
+    def __init__(self, **parameters: Any) -> None:
         super().__init__(ChatOllama(**parameters))
 
 

@@ -38,7 +38,7 @@ BROKEN = {
 }
 
 
-def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (as the parser takes them)
+def parser(**options: Any) -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(**{"tools": TOOLS, "strict": True, "id_factory": counted_ids(), **options})
 
 
@@ -110,7 +110,7 @@ class TestBroken:
 
 
 @pytest.mark.parametrize("as_chunks", [as_text_chunks, as_block_chunks])
-def test_a_stream_comes_at_its_end_and_its_sum_is_the_message(as_chunks: Any) -> None:  # noqa: ANN401 (a function)
+def test_a_stream_comes_at_its_end_and_its_sum_is_the_message(as_chunks: Any) -> None:
     for pieces in chunkings(ONE):
         chunks = as_chunks(pieces)
         arriving = iter(chunks)

@@ -65,24 +65,24 @@ CHILD = '{"name": "Al", "age": 3}'
 CALL = call("Person", name="Ada", age=36)
 
 
-def structured(server: LoopbackServer, schema: Any = Person, **options: Any) -> Any:  # noqa: ANN401 (of `schema`)
+def structured(server: LoopbackServer, schema: Any = Person, **options: Any) -> Any:
     return Llama3ToolModel(chat_openai(server)).with_structured_output(schema, **options)
 
 
-def invoke(model: Any) -> Any:  # noqa: ANN401 (a runnable, and the object that it gives)
+def invoke(model: Any) -> Any:
     return model.invoke("Who?")
 
 
-def ainvoke(model: Any) -> Any:  # noqa: ANN401 (the same, as below)
+def ainvoke(model: Any) -> Any:
     return asyncio.run(model.ainvoke("Who?"))
 
 
-def stream(model: Any) -> Any:  # noqa: ANN401
+def stream(model: Any) -> Any:
     [given] = model.stream("Who?")
     return given
 
 
-def astream(model: Any) -> Any:  # noqa: ANN401
+def astream(model: Any) -> Any:
     async def run() -> list[Any]:
         return [given async for given in model.astream("Who?")]
 
@@ -104,7 +104,7 @@ def test_arguments_of_a_call_reach_the_model_inside(include_raw: bool) -> None:
 
 
 @pytest.mark.parametrize("schema", [Person, Person.model_json_schema()])
-def test_a_call_that_does_not_fit_after_a_retry_either_is_an_error(schema: Any) -> None:  # noqa: ANN401 (of two kinds)
+def test_a_call_that_does_not_fit_after_a_retry_either_is_an_error(schema: Any) -> None:
     bad = call("Person", name="Ada")
     with serving(bad, bad, bad, bad) as server:
         with pytest.raises(ValueError, match="age"):  # pydantic's own, or LangChain's
@@ -265,7 +265,7 @@ class TestOtherMethods:
             structured(server, method="nonsense").invoke("Who?")
 
 
-def body(server: LoopbackServer) -> Any:  # noqa: ANN401 (JSON)
+def body(server: LoopbackServer) -> Any:
     return server.requests[-1].body
 
 
@@ -303,7 +303,7 @@ class TestConstraints:
     @pytest.mark.parametrize(
         ("choice", "is_held"), [(None, False), ("auto", False), ("none", False), ("any", True), ("get_weather", True)]
     )
-    def test_none_is_if_words_may_be_the_answer(self, choice: Any, is_held: bool) -> None:  # noqa: ANN401
+    def test_none_is_if_words_may_be_the_answer(self, choice: Any, is_held: bool) -> None:
         with serving(PARIS) as server:
             Llama3ToolModel(chat_openai(server)).bind_tools([get_weather], tool_choice=choice).invoke("Hi")
         assert held(server) == [is_held]
@@ -356,7 +356,7 @@ class TestConstraints:
         class Budget(BaseCallbackHandler):
             raise_error = True
 
-            def on_llm_end(self, *_: Any, **__: Any) -> None:  # noqa: ANN401
+            def on_llm_end(self, *_: Any, **__: Any) -> None:
                 raise RuntimeError("over budget")
 
         with serving(OBJECT) as server:

@@ -77,7 +77,7 @@ class TestWhatIsTakenForATool:
             pytest.param(llama3_tools.Tool("w", "The weather", PARAMETERS), "w", id="a llama3_tools.Tool"),
         ],
     )
-    def test_is_kept_as_an_openai_tool(self, given: Any, name: str) -> None:  # noqa: ANN401 (as many types as rows)
+    def test_is_kept_as_an_openai_tool(self, given: Any, name: str) -> None:
         parser = Llama3JsonToolOutputParser(tools=[given])
         assert names(parser) == [name]
         assert parser.tools is not None
@@ -123,7 +123,7 @@ class TestWhatIsNot:
             ),
         ],
     )
-    def test_of_another_type(self, given: Any, message: str) -> None:  # noqa: ANN401 (that is the point)
+    def test_of_another_type(self, given: Any, message: str) -> None:
         with pytest.raises(TypeError, match=message):
             Llama3JsonToolOutputParser(tools=given)
 

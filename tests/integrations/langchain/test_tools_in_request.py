@@ -30,7 +30,7 @@ ANSWERS = {
 }
 
 
-def calling(text: str | None) -> Any:  # noqa: ANN401 (a responder)
+def calling(text: str | None) -> Any:
     """Return what answers with a call: in this text, or the server's own, once it has no result."""
     done = scripted([Turn(pieces=("It is 3.",))])
 
@@ -97,7 +97,7 @@ def test_a_server_is_asked_for_one_call_if_its_model_can_be() -> None:
 
 def test_a_model_that_cannot_be_asked_for_one_call_is_not() -> None:
     class Model(FakeListChatModel):
-        def bind_tools(self, tools: Any, *, tool_choice: Any = None, **kwargs: Any) -> Any:  # noqa: ANN401 (LangChain's)
+        def bind_tools(self, tools: Any, *, tool_choice: Any = None, **kwargs: Any) -> Any:
             assert "parallel_tool_calls" not in kwargs
             return self.bind(tools=tools, tool_choice=tool_choice, **kwargs)
 
@@ -114,7 +114,7 @@ def test_with_the_choice_of_none_there_are_none() -> None:
 
 @in_every_way
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
-def test_agents_run_them(run: Any, text: str | None) -> None:  # noqa: ANN401 (one of the four)
+def test_agents_run_them(run: Any, text: str | None) -> None:
     with LoopbackServer(calling(text)) as server:
         messages = run(agent_on(server, add, tools_in="request"), QUESTION)["messages"]
     assert shown(messages)[1:] == [("ai", [{"a": 1, "b": 2}]), ("tool", "3"), ("ai", "It is 3.")]

@@ -49,7 +49,7 @@ class Endpoint:
     def __init__(self, server: LoopbackServer) -> None:
         self._server = server
 
-    def llm(self, **options: Any) -> OpenAILike:  # noqa: ANN401 (OpenAILike's options)
+    def llm(self, **options: Any) -> OpenAILike:
         return OpenAILike(
             **{
                 "api_base": self._server.base_url,

@@ -41,12 +41,12 @@ class ScriptedLLM(CustomLLM):
         return self._prompts
 
     @llm_completion_callback()
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002, FBT002 (the framework's signature)
         self._prompts.append(prompt)
         return CompletionResponse(text="".join(self.chunks), raw={"chunks": len(self.chunks)})
 
     @llm_completion_callback()
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ARG002, FBT002 (the framework's signature)
         self._prompts.append(prompt)
 
         def responses() -> CompletionResponseGen:

@@ -42,12 +42,12 @@ PROMPT = render_tool_prompt(tool_dicts(TOOLS))
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key. memory")
 
 
-def agent_of(llm: Any, **options: Any) -> FunctionAgent:  # noqa: ANN401 (the agent's options)
+def agent_of(llm: Any, **options: Any) -> FunctionAgent:
     llm = llm if isinstance(llm, Llama3ToolLLM) else Llama3ToolLLM(llm)
     return FunctionAgent(**{"tools": TOOLS, "llm": llm, **options})
 
 
-async def run(agent: Any, message: str = "Weather in Paris?", **options: Any) -> tuple[str, list[Event]]:  # noqa: ANN401 (any agent)
+async def run(agent: Any, message: str = "Weather in Paris?", **options: Any) -> tuple[str, list[Event]]:
     handler = agent.run(message, **options)
     events = [event async for event in handler.stream_events()]
     return str(await handler), events
@@ -257,7 +257,7 @@ class TestFunctionAgent:
         shared = Llama3ToolLLM(ScriptedLLM(chunks=list(WEATHER)))
         streams = await asyncio.gather(*(shared.astream_chat_with_tools(TOOLS, f"{n}") for n in range(20)))
 
-        async def ids(stream: Any) -> str:  # noqa: ANN401 (a stream)
+        async def ids(stream: Any) -> str:
             responses = [response async for response in stream]
             return shared.get_tool_calls_from_response(responses[-1])[0].tool_id
 

@@ -157,7 +157,7 @@ class TestEndpoints:
     )
     def test_errors_of_other_clients(self, error: Exception, message: str) -> None:
         class FailingLLM(MockLLM):
-            def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
+            def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: ARG002, FBT002 (the framework's signature)
                 raise error
 
         with explained(message):
@@ -260,7 +260,7 @@ class RawMetadata(ToolMetadata):
         super().__init__(description="Weather", name="get_weather")
         self._schema = schema
 
-    def get_parameters_dict(self) -> Any:  # noqa: ANN401 (wrong on purpose)
+    def get_parameters_dict(self) -> Any:
         return self._schema
 
 
@@ -390,7 +390,7 @@ class TestMessages:
             ([{"role": "user"}], "a dict"),
         ],
     )
-    def test_a_history_that_is_none(self, given: Any, found: str) -> None:  # noqa: ANN401 (wrong on purpose)
+    def test_a_history_that_is_none(self, given: Any, found: str) -> None:
         llm = Llama3ToolLLM(MockLLM())
         for name, ask in {
             "chat_history": lambda: llm.chat_with_tools(TOOLS, "Hi", chat_history=given),
@@ -400,7 +400,7 @@ class TestMessages:
                 ask()
 
     @pytest.mark.parametrize("given", [["Hi"], {"role": "user"}, 3])
-    async def test_a_question_that_is_none(self, given: Any) -> None:  # noqa: ANN401 (wrong on purpose)
+    async def test_a_question_that_is_none(self, given: Any) -> None:
         llm = Llama3ToolLLM(MockLLM())
         found = f"user_msg must be a str or a ChatMessage, not {a_type(given)}$"
         with pytest.raises(TypeError, match=found):

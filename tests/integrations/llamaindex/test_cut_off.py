@@ -66,7 +66,7 @@ def test_the_model_is_asked_once_more_for_a_call_that_was_cut_off():
 def test_of_responses(is_ollama: bool, is_completion: bool, reason: str, is_called: bool):
     raw: Any = {"done_reason": reason} if is_ollama else {"choices": [{"finish_reason": reason}]}
 
-    def response(text: str, raw: object = None, delta: str | None = None) -> Any:  # noqa: ANN401 (either kind)
+    def response(text: str, raw: object = None, delta: str | None = None) -> Any:
         if is_completion:
             return CompletionResponse(text=text, delta=delta, raw=raw)
         return ChatResponse(message=ChatMessage(role="assistant", content=text), delta=delta, raw=raw)

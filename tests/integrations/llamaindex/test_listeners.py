@@ -32,7 +32,7 @@ class Listener(BaseEventHandler):
     def class_name(cls) -> str:
         return "Listener"
 
-    def handle(self, event: Any, **_: Any) -> None:  # noqa: ANN401 (any event)
+    def handle(self, event: Any, **_: Any) -> None:
         if isinstance(event, (LLMChatStartEvent, LLMChatEndEvent)):
             self.heard.append(event)
 

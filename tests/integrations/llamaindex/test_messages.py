@@ -20,13 +20,13 @@ IMAGE = ImageBlock(url="http://127.0.0.1/a.png")
 SIGNED = ThinkingBlock(content="Signed.", additional_information={"signature": "…"})
 
 
-def call(call_id: str, name: str = "get_weather", kwargs: Any = None) -> ToolCallBlock:  # noqa: ANN401 (as the block has it)
+def call(call_id: str, name: str = "get_weather", kwargs: Any = None) -> ToolCallBlock:
     return ToolCallBlock(
         tool_call_id=call_id, tool_name=name, tool_kwargs={"city": "Paris"} if kwargs is None else kwargs
     )
 
 
-def assistant(*blocks: ContentBlock, **kwargs: Any) -> ChatMessage:  # noqa: ANN401 (additional arguments)
+def assistant(*blocks: ContentBlock, **kwargs: Any) -> ChatMessage:
     return ChatMessage(role="assistant", blocks=list(blocks), additional_kwargs=kwargs)
 
 
@@ -34,7 +34,7 @@ def result(call_id: str, text: str) -> ChatMessage:
     return ChatMessage(role="tool", content=text, additional_kwargs={"tool_call_id": call_id})
 
 
-def sent(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:  # noqa: ANN401 (of a chat)
+def sent(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:
     """Return what a model is sent."""
     before = copy.deepcopy(messages)
     flat = to_messages(kept_chat((), ChatOptions(**options)).request(to_dicts(messages)).messages)
@@ -42,7 +42,7 @@ def sent(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:  # n
     return flat
 
 
-def shown(messages: list[ChatMessage], **options: Any) -> list[tuple[str, str | None]]:  # noqa: ANN401 (the same)
+def shown(messages: list[ChatMessage], **options: Any) -> list[tuple[str, str | None]]:
     return [(message.role.value, message.content) for message in sent(messages, **options)]
 
 
@@ -70,7 +70,7 @@ def test_a_conversation_without_calls_stays_as_it_is() -> None:
         ),
     ],
 )
-def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str]]) -> None:  # noqa: ANN401 (a role)
+def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str]]) -> None:
     messages = [
         ChatMessage(content="?"),
         assistant(TextBlock(text="Both."), call("1"), call("2", "get_time", '{"zone": "CET"}')),
@@ -97,7 +97,7 @@ def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str
     ],
     ids=["blank", "empty", "no JSON", "a long integer"],
 )
-def test_arguments_are_shown_as_they_are(kwargs: Any, written: str) -> None:  # noqa: ANN401 (as the block has it)
+def test_arguments_are_shown_as_they_are(kwargs: Any, written: str) -> None:
     assert shown([assistant(call("1", kwargs=kwargs))]) == [
         ("assistant", f'{{"name": "get_weather", "parameters": {written}}}')
     ]
@@ -117,7 +117,7 @@ def test_calls_in_the_additional_arguments_count(arguments: object) -> None:
 
 
 @pytest.mark.parametrize("role", ["tool", "user"])
-def test_an_image_in_a_result_is_kept(role: Any) -> None:  # noqa: ANN401 (a role)
+def test_an_image_in_a_result_is_kept(role: Any) -> None:
     message = ChatMessage(role="tool", blocks=[IMAGE, TextBlock(text="A cat")], additional_kwargs={"tool_call_id": "1"})
     [flat] = sent([message], tool_role=role)
     assert (flat.role, flat.blocks) == (MessageRole(role), [TextBlock(text="Result of a tool: A cat"), IMAGE])
@@ -155,7 +155,7 @@ def messages_of(conversation: Conversation) -> list[ChatMessage]:
 
 
 @pytest.mark.parametrize(("tools_in", "given", "expected"), PLACEMENTS.values(), ids=PLACEMENTS)
-def test_the_tools_stand_where_the_table_says(tools_in: Any, given: Conversation, expected: Conversation) -> None:  # noqa: ANN401 (a place)
+def test_the_tools_stand_where_the_table_says(tools_in: Any, given: Conversation, expected: Conversation) -> None:
     messages = messages_of(given)
     before = copy.deepcopy(messages)
     assert to_messages(put_tools(to_dicts(messages), PROMPT, tools_in)) == messages_of(expected)
@@ -163,7 +163,7 @@ def test_the_tools_stand_where_the_table_says(tools_in: Any, given: Conversation
 
 
 @pytest.mark.parametrize("tools_in", ["user", "system"])
-def test_tools_alone_are_shown(tools_in: Any) -> None:  # noqa: ANN401 (a place)
+def test_tools_alone_are_shown(tools_in: Any) -> None:
     with endpoint("Hello.") as served:
         Llama3ToolLLM(served.llm(), tools_in=tools_in).chat_with_tools(TOOLS)
     [(role, text)] = served.messages(0)
@@ -172,7 +172,7 @@ def test_tools_alone_are_shown(tools_in: Any) -> None:  # noqa: ANN401 (a place)
 
 
 @pytest.mark.parametrize("tools_in", ["user", "request"])
-def test_a_list_of_its_own_goes_to_the_llm(tools_in: Any) -> None:  # noqa: ANN401 (a place)
+def test_a_list_of_its_own_goes_to_the_llm(tools_in: Any) -> None:
     history = [ChatMessage(content="Rome?"), assistant(call("1")), result("1", "Rain")]
     before = copy.deepcopy(history)
     with endpoint("a", "b", WEATHER[:9], "e") as served:

@@ -229,7 +229,7 @@ TOOLS = {
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
-def test_tools_are_declared_from_all_that_llama_index_users_have(tool: Any) -> None:  # noqa: ANN401 (many kinds)
+def test_tools_are_declared_from_all_that_llama_index_users_have(tool: Any) -> None:
     parser = Llama3JsonToolOutputParser(tools=[tool])
     assert parser.chat.tools["get_weather"].parameters["required"] == ["city"]
     assert [call.tool_name for call in parser.parse(CALL).tool_calls] == ["get_weather"]
@@ -285,19 +285,19 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
 
 
 @pytest.mark.parametrize(("tools", "kind", "message"), WRONG_TOOLS.values(), ids=WRONG_TOOLS)
-def test_wrong_tools_are_named(tools: Any, kind: type[Exception], message: str) -> None:  # noqa: ANN401 (wrong on purpose)
+def test_wrong_tools_are_named(tools: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         Llama3JsonToolOutputParser(tools)
 
 
 @pytest.mark.parametrize("parser", [Llama3JsonToolOutputParser, Llama3ReActOutputParser])
-def test_a_tool_that_is_declared_twice_is_named(parser: Any) -> None:  # noqa: ANN401 (a class)
+def test_a_tool_that_is_declared_twice_is_named(parser: Any) -> None:
     with pytest.raises(ToolDefinitionError, match="declared twice"):
         parser([get_weather, get_weather])
 
 
 @pytest.mark.parametrize("output", [None, b"{}", ChatMessage(content="Hi"), CompletionResponse(text="Hi")])
-def test_an_output_that_is_no_text_is_named_with_what_to_do(output: Any) -> None:  # noqa: ANN401 (wrong on purpose)
+def test_an_output_that_is_no_text_is_named_with_what_to_do(output: Any) -> None:
     with pytest.raises(
         TypeError, match=rf"a str, not .*{type(output).__name__.removesuffix('Type')}: a response is for promote"
     ):

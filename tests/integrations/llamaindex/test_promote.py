@@ -21,7 +21,7 @@ from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCa
 PARSER = Llama3JsonToolOutputParser()
 
 
-def response(*blocks: TextBlock | ThinkingBlock | ToolCallBlock, **fields: Any) -> ChatResponse:  # noqa: ANN401 (fields of any type)
+def response(*blocks: TextBlock | ThinkingBlock | ToolCallBlock, **fields: Any) -> ChatResponse:
     return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=list(blocks)), **fields)
 
 

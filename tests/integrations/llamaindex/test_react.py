@@ -24,7 +24,7 @@ REWRITTEN = "Thought: So.\nAction: get_weather\nAction Input: {'city': 'Paris'}"
 """A step as LlamaIndex shows it to the model."""
 
 
-def read(step: BaseReasoningStep) -> Any:  # noqa: ANN401 (a step's own values)
+def read(step: BaseReasoningStep) -> Any:
     if isinstance(step, ActionReasoningStep):
         return step.thought, step.action, step.action_input
     assert isinstance(step, ResponseReasoningStep)
@@ -56,7 +56,7 @@ CALLS = {
 
 @pytest.mark.parametrize("tools", [None, TOOLS])
 @pytest.mark.parametrize(("output", "thought"), CALLS.values(), ids=CALLS)
-def test_a_call_is_a_step(output: str, thought: str, tools: Any) -> None:  # noqa: ANN401 (tools)
+def test_a_call_is_a_step(output: str, thought: str, tools: Any) -> None:
     assert read(Llama3ReActOutputParser(tools).parse(output)) == (thought, "get_weather", PARIS)
 
 
@@ -125,14 +125,14 @@ def test_limits_hold_in_both_forms(output: str) -> None:
     assert error.value.output == long
 
 
-def agent_of(llm: Any, **options: Any) -> ReActAgent:  # noqa: ANN401 (any LLM, the agent's options)
+def agent_of(llm: Any, **options: Any) -> ReActAgent:
     return ReActAgent(**{"tools": TOOLS, "llm": llm, "output_parser": Llama3ReActOutputParser(TOOLS), **options})
 
 
 class TestAgent:
     @pytest.mark.parametrize("streaming", [True, False])
     @pytest.mark.parametrize("wrap", [lambda llm: llm, Llama3ToolLLM], ids=["bare", "wrapped"])
-    async def test_it_runs_the_tool_and_answers(self, wrap: Any, streaming: bool) -> None:  # noqa: ANN401 (a class)
+    async def test_it_runs_the_tool_and_answers(self, wrap: Any, streaming: bool) -> None:
         answers = [f"<think>Hm.</think>Thought: So.\n{WEATHER}", "Thought: I know.\nAnswer: Sunny.", "Hello."]
         with endpoint(*answers) as served:
             memory = ChatMemoryBuffer.from_defaults()

@@ -28,11 +28,11 @@ OUTPUTS = {
 }
 
 
-def parser(**options: Any) -> Llama3JsonToolOutputParser:  # noqa: ANN401 (any option)
+def parser(**options: Any) -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(split_reasoning=True, **options)
 
 
-def response(*blocks: ContentBlock, **fields: Any) -> ChatResponse:  # noqa: ANN401 (fields of any type)
+def response(*blocks: ContentBlock, **fields: Any) -> ChatResponse:
     return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=list(blocks)), **fields)
 
 

@@ -31,7 +31,7 @@ ENVELOPE = '{"message": "Hi", "tool_call": null}'
 ANSWER = "<think>It is sunny.</think>Sunny."
 
 
-def llm_of(served: Endpoint, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (its options)
+def llm_of(served: Endpoint, **options: Any) -> Llama3ToolLLM:
     return Llama3ToolLLM(served.llm(), **{"split_reasoning": True, **options})
 
 

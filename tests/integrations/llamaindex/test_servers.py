@@ -53,7 +53,7 @@ def piece(index: int, arguments: str, call_id: str | None = None, name: str | No
     return {"tool_calls": [{**call, "id": call_id}]}
 
 
-def native_llm(served: Endpoint, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (the wrapper's options)
+def native_llm(served: Endpoint, **options: Any) -> Llama3ToolLLM:
     return Llama3ToolLLM(served.llm(is_function_calling_model=True), **{"tools_in": "request", **options})
 
 
@@ -65,10 +65,10 @@ def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
 @pytest.mark.parametrize("asked", [{}, {"tool_required": True}], ids=["auto", "required"])
 async def test_an_error_before_the_stream_is_raised_as_it_is(asked: dict[str, Any]) -> None:
     class Eager(ScriptedLLM):
-        def stream_chat(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401
+        def stream_chat(self, *_: Any, **__: Any) -> Any:
             raise ConnectionError("down")
 
-        async def astream_chat(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401
+        async def astream_chat(self, *_: Any, **__: Any) -> Any:
             raise ConnectionError("down")
 
     llm = Llama3ToolLLM(Eager(chunks=[]))
@@ -83,7 +83,7 @@ class TestNativeCalls:
     @pytest.mark.parametrize(("tools_in", "sends_tools"), [("user", False), ("system", False), ("request", True)])
     def test_tools_go_through_the_server_if_that_is_wanted(
         self,
-        tools_in: Any,  # noqa: ANN401 (a place)
+        tools_in: Any,
         knows_tools: bool,
         sends_tools: bool,
     ) -> None:
@@ -273,8 +273,8 @@ class TestRefusals:
                 [r async for r in await llm.astream_chat_with_tools(TOOLS, "Weather?")]
 
     @pytest.mark.parametrize("role", ["tool", "user"])
-    async def test_a_server_that_knows_no_role_for_results(self, role: Any) -> None:  # noqa: ANN401 (a role)
-        def respond(request: Any) -> Answer:  # noqa: ANN401 (a request)
+    async def test_a_server_that_knows_no_role_for_results(self, role: Any) -> None:
+        def respond(request: Any) -> Answer:
             roles = [message["role"] for message in request.body["messages"]]
             if "tool" in roles:
                 return answer_error(400, "Unexpected role: tool")
@@ -301,7 +301,7 @@ class TestRefusals:
     @pytest.mark.parametrize(("kind", "status"), [(openai.APIConnectionError, 0), (openai.AuthenticationError, 401)])
     def test_an_llm_whose_address_has_another_name_is_told_its_name(
         self,
-        kind: Any,  # noqa: ANN401 (a class)
+        kind: Any,
         status: int,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:

@@ -36,11 +36,11 @@ class EchoLLM(CustomLLM):
         return LLMMetadata()
 
     @llm_completion_callback()
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ANN401, ARG002, FBT002 (the framework's signature)
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002, FBT002 (the framework's signature)
         return CompletionResponse(text=prompt)
 
     @llm_completion_callback()
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ANN401, ARG002, FBT002 (the same)
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ARG002, FBT002 (the same)
         yield from completions(prompt)
 
 

@@ -217,7 +217,7 @@ def test_reasoning_and_other_blocks_keep_their_place() -> None:
     assert last.message.content == "Hm."
 
 
-def native(text: str, delta: str, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (arguments of any type)
+def native(text: str, delta: str, **kwargs: Any) -> ChatResponse:
     blocks: list[ContentBlock] = [TextBlock(text=text)]
     if kwargs:
         blocks.append(ToolCallBlock(tool_call_id="call_1", tool_name="get_weather", **kwargs))
@@ -284,7 +284,7 @@ def test_one_parser_serves_streams_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("wrong", [["Hi"], "Hi", ChatResponse(message=ChatMessage(content="Hi"))])
-async def test_what_is_no_response_is_refused(wrong: Any) -> None:  # noqa: ANN401 (wrong on purpose)
+async def test_what_is_no_response_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse of an LLM, not a "):
         list(Llama3JsonToolOutputParser().stream(wrong))
 

@@ -38,39 +38,39 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "127.0.0.1")
 
 
-def says(*texts: str) -> Any:  # noqa: ANN401 (what answers)
+def says(*texts: str) -> Any:
     return scripted([Turn(pieces=cut_at(text, *range(3, len(text), 3))) for text in texts])
 
 
-def on(server: LoopbackServer, inside: dict[str, Any] | None = None, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401
+def on(server: LoopbackServer, inside: dict[str, Any] | None = None, **options: Any) -> Llama3ToolLLM:
     llm = OpenAILike(
         api_base=server.base_url, api_key="none", model="llama3.1", is_chat_model=True, max_retries=0, **(inside or {})
     )
     return Llama3ToolLLM(llm, **options)
 
 
-def served(answer: Any) -> LoopbackServer:  # noqa: ANN401 (what answers)
+def served(answer: Any) -> LoopbackServer:
     return LoopbackServer(api(["llama3.1"], answer))
 
 
-def whole(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401 (as they come)
+def whole(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:
     return llm.structured_predict(Person, prompt, **kwargs)
 
 
-def awhole(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401 (the same, as below)
+def awhole(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:
     return asyncio.run(llm.astructured_predict(Person, prompt, **kwargs))
 
 
-def stream(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401
+def stream(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:
     return list(llm.stream_structured_predict(Person, prompt, **kwargs))[-1]
 
 
-def as_structured_llm(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401
+def as_structured_llm(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:
     llm_kwargs = kwargs.pop("llm_kwargs", {})
     return llm.as_structured_llm(Person).chat(prompt.format_messages(**kwargs), **llm_kwargs).raw
 
 
-def astream(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:  # noqa: ANN401
+def astream(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:
     async def run() -> list[Any]:
         return [one async for one in await llm.astream_structured_predict(Person, prompt, **kwargs)]
 
@@ -165,6 +165,6 @@ async def test_a_whole_agent_speaks_the_strict_format():
     assert second["messages"][1]["content"] == call
 
 
-def _last(responses: Iterator[Any]) -> Any:  # noqa: ANN401
+def _last(responses: Iterator[Any]) -> Any:
     *_, last = responses
     return last.message

@@ -51,7 +51,7 @@ def blocks(message: ChatMessage) -> list[tuple[str, Any]]:
     return [(block.tool_name, block.tool_kwargs) for block in message.blocks if isinstance(block, ToolCallBlock)]
 
 
-def wrapped(chunks: Sequence[str], **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (the wrapper's options)
+def wrapped(chunks: Sequence[str], **options: Any) -> Llama3ToolLLM:
     return Llama3ToolLLM(ScriptedLLM(chunks=list(chunks)), **options)
 
 
@@ -113,7 +113,7 @@ class TestAnswers:
             llm.get_tool_calls_from_response(response)
 
     @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]", '"Paris"', "null", "NaN"])
-    def test_arguments_that_are_no_object_of_strict_json_are_never_run(self, kwargs: Any) -> None:  # noqa: ANN401 (as clients have it)
+    def test_arguments_that_are_no_object_of_strict_json_are_never_run(self, kwargs: Any) -> None:
         block = ToolCallBlock(tool_call_id="1", tool_name="get_weather", tool_kwargs=kwargs)
         response = ChatResponse(message=ChatMessage(role="assistant", blocks=[block]))
         assert wrapped([]).get_tool_calls_from_response(response, error_on_no_tool_call=False) == []
@@ -317,7 +317,7 @@ def test_tools_in_the_request_may_be_functions_and_come_from_an_iterator() -> No
     seen: list[Any] = []
 
     class Asked(MockFunctionCallingLLM):
-        def chat_with_tools(self, tools: Any, *args: Any, **kwargs: Any) -> ChatResponse:  # noqa: ANN401 (the framework's signature)
+        def chat_with_tools(self, tools: Any, *args: Any, **kwargs: Any) -> ChatResponse:
             del args, kwargs
             seen.extend(tools)
             return ChatResponse(message=ChatMessage(role="assistant", content="Hi"))

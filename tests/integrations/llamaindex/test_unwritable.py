@@ -25,7 +25,7 @@ from llama_index_llama3_tools import Llama3ToolLLM
 ran: list[Any] = []
 
 
-def note(thing: Any) -> str:  # noqa: ANN401 (a tool that takes all)
+def note(thing: Any) -> str:
     """Note a thing."""
     ran.append(thing)
     return "noted"
@@ -45,14 +45,14 @@ class CallingLLM(MockFunctionCallingLLM):
         """The conversations that it was shown."""
         return self._shown
 
-    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ANN401, ARG002 (the framework's signature)
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:  # noqa: ARG002 (the framework's signature)
         self._shown.append([(message.role.value, message.content) for message in messages])
         if messages[-1].role == MessageRole.TOOL:
             return ChatResponse(message=ChatMessage(role="assistant", content="Done."), delta="Done.")
         call = ToolCallBlock(tool_call_id="1", tool_name="note", tool_kwargs={"thing": self.thing})
         return ChatResponse(message=ChatMessage(role="assistant", blocks=[call]), delta="")
 
-    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:  # noqa: ANN401 (the same)
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         async def responses() -> ChatResponseAsyncGen:
             yield self.chat(messages, **kwargs)
 

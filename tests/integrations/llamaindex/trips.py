@@ -78,7 +78,7 @@ class Planner:
         self.given: list[dict[str, Any]] = []
         self.tool = FunctionTool.from_defaults(self.plan, name="plan", fn_schema=Trip)
 
-    def plan(self, **arguments: Any) -> str:  # noqa: ANN401 (whatever comes)
+    def plan(self, **arguments: Any) -> str:
         """Plan a trip."""
         self.given.append(arguments)
         return f"Planned for {7 + arguments['days']} days"
@@ -96,7 +96,7 @@ def served_native(arguments: dict[str, Any], *, streaming: bool) -> Answer:
     return native_stream(piece(0, "", "call_1", "plan"), piece(0, text[:9]), piece(0, text[9:]))
 
 
-def told(message: ChatMessage) -> Any:  # noqa: ANN401 (JSON)
+def told(message: ChatMessage) -> Any:
     return message.additional_kwargs.get("coerced_arguments")
 
 
@@ -104,13 +104,13 @@ def kwargs(message: ChatMessage) -> list[Any]:
     return [block.tool_kwargs for block in message.blocks if isinstance(block, ToolCallBlock)]
 
 
-def llm_of(served: Endpoint, *, is_native: bool = False, **options: Any) -> Llama3ToolLLM:  # noqa: ANN401 (its options)
+def llm_of(served: Endpoint, *, is_native: bool = False, **options: Any) -> Llama3ToolLLM:
     if is_native:
         options["tools_in"] = "request"
     return Llama3ToolLLM(served.llm(is_function_calling_model=is_native), **options)
 
 
-async def asked(llm: Llama3ToolLLM, way: str, tool: FunctionTool, **options: Any) -> list[ChatResponse]:  # noqa: ANN401 (of a request)
+async def asked(llm: Llama3ToolLLM, way: str, tool: FunctionTool, **options: Any) -> list[ChatResponse]:
     """Ask in one of the four ways, and return all responses."""
     options = {"allow_parallel_tool_calls": True, **options}
     if way == "whole":

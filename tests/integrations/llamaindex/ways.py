@@ -66,7 +66,7 @@ def with_tools(method: str) -> Way:
     return way
 
 
-async def ran(agent: Any, show: Callable[[str], None]) -> str:  # noqa: ANN401 (any agent)
+async def ran(agent: Any, show: Callable[[str], None]) -> str:
     handler = agent.run(QUESTION)
     async for event in handler.stream_events():
         if isinstance(event, AgentStream):

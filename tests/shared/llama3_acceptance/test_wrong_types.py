@@ -31,7 +31,7 @@ PROMPT = ("system", "format", "tools_in", "examples", "multiple", "response_form
 EXPECTED = "write the name of a tool, an ExpectedCall, a list of ExpectedCalls, or None"
 
 
-def wrong(value: object) -> Any:  # noqa: ANN401 - as a caller without a type checker writes it
+def wrong(value: object) -> Any:
     return value
 
 

@@ -80,14 +80,14 @@ class TestOptions:
 
     @pytest.mark.parametrize("value", ["no", ["x"], 1, None])
     @pytest.mark.parametrize("option", [name for name, kind in get_type_hints(ReadOptions).items() if kind is bool])
-    def test_what_is_true_or_false_is_nothing_else(self, option: str, value: Any):  # noqa: ANN401 - on purpose
+    def test_what_is_true_or_false_is_nothing_else(self, option: str, value: Any):
         for make in (Extractor, lambda **options: extract("Hi", **options)):
             with pytest.raises(TypeError) as raised:
                 make(tools=[], **{option: value})
             assert str(raised.value) == f"{option} must be True or False, not {value!r}"
 
     @pytest.mark.parametrize("value", ["raise", "", None, True])
-    def test_an_unknown_tool_is_text_or_called(self, value: Any):  # noqa: ANN401 - on purpose
+    def test_an_unknown_tool_is_text_or_called(self, value: Any):
         with pytest.raises(ValueError, match=r'on_unknown_tool must be "text", "call" or "retry"'):
             ReadOptions(on_unknown_tool=value)
 
@@ -133,7 +133,7 @@ class TestTools:
             Extractor([{"parameters": {}}])
 
     @pytest.mark.parametrize("tools", ["f", 5, {"name": "f"}])
-    def test_are_a_list(self, tools: Any):  # noqa: ANN401 - on purpose
+    def test_are_a_list(self, tools: Any):
         with pytest.raises((TypeError, ToolDefinitionError)):
             Extractor(tools)
 

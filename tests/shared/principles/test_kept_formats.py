@@ -31,7 +31,7 @@ OUTPUTS = {
 
 @pytest.mark.parametrize(("text", "format_"), OUTPUTS.items())
 @pytest.mark.parametrize("asked", ["json", "function", "pythonic", "code", "all", "none"])
-def test_a_form_is_read_if_it_is_asked_for(text: str, format_: str, asked: Any):  # noqa: ANN401 - a name each
+def test_a_form_is_read_if_it_is_asked_for(text: str, format_: str, asked: Any):
     for formats in (asked, [asked]):
         extraction = extract_in_every_chunking(text, tools=TOOLS, formats=formats, is_sampled=True)
         assert len(extraction.tool_calls) == (asked in (format_, "all"))
@@ -70,7 +70,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("formats", "names"), NAMES)
-def test_the_option_names_one_or_several(formats: Any, names: Any):  # noqa: ANN401 - as users give them
+def test_the_option_names_one_or_several(formats: Any, names: Any):
     assert ReadOptions(formats=formats).formats == names
 
 
@@ -85,7 +85,7 @@ def test_the_option_names_one_or_several(formats: Any, names: Any):  # noqa: ANN
         (b"json", TypeError, "not b'json'"),
     ],
 )
-def test_and_nothing_that_no_format_has(formats: Any, error: type[Exception], found: str):  # noqa: ANN401 - on purpose
+def test_and_nothing_that_no_format_has(formats: Any, error: type[Exception], found: str):
     with pytest.raises(error) as raised:
         Extractor(formats=formats)
     assert found in str(raised.value)

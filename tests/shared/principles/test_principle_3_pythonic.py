@@ -17,7 +17,7 @@ from told import TOOLS, called, calls, refused, tool
 ALL = [*TOOLS, tool("x.call"), tool("math.factorial", "number"), tool("brave_search", "query")]
 
 
-def read(text: str, **options: Any) -> Extraction:  # noqa: ANN401 - as Extractor takes them
+def read(text: str, **options: Any) -> Extraction:
     return extract_in_every_chunking(text, **{"tools": ALL, **options})
 
 

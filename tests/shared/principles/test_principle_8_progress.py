@@ -17,7 +17,7 @@ LONG = '{"name": "g", "parameters": {"city": "Paris"}}'
 ALL = [*TOOLS, tool("code_interpreter", "code")]
 
 
-def progress(chunks: list[str], **options: Any) -> list[CallProgress]:  # noqa: ANN401 - as Extractor takes them
+def progress(chunks: list[str], **options: Any) -> list[CallProgress]:
     """Return the progress that a stream tells of."""
     stream = Extractor(progress=True, **options).stream()
     events = [event for chunk in chunks for event in stream.feed(chunk)] + stream.flush()

@@ -92,7 +92,7 @@ def test_a_stream_may_leave_text_and_reasoning_to_its_events():
 
 
 @pytest.mark.parametrize("value", ["no", 1, None])
-def test_whether_text_is_left_to_the_events_is_true_or_false(value: Any):  # noqa: ANN401 - on purpose
+def test_whether_text_is_left_to_the_events_is_true_or_false(value: Any):
     with pytest.raises(TypeError, match=f"^keep_content must be True or False, not {value!r}$"):
         Extractor().stream(keep_content=value)
 
@@ -107,7 +107,7 @@ def test_empty_chunks_change_nothing_and_an_empty_output_has_empty_content():
 
 
 @pytest.mark.parametrize(("chunk", "message"), [(b"x", "got bytes: decode it first"), (None, "got NoneType")])
-def test_what_is_fed_and_extracted_is_text(chunk: Any, message: str):  # noqa: ANN401 - on purpose
+def test_what_is_fed_and_extracted_is_text(chunk: Any, message: str):
     with pytest.raises(TypeError, match=rf"^feed\(\) takes a str, {message}"):
         Extractor().stream().feed(chunk)
     with pytest.raises(TypeError, match=rf"^extract\(\) takes the model's output as a str, {message}"):

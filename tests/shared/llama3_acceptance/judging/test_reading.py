@@ -155,7 +155,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
-def test_only_the_forms_that_are_asked_for_are_read(form: Any, text: str):  # noqa: ANN401 - a literal
+def test_only_the_forms_that_are_asked_for_are_read(form: Any, text: str):
     read = Extractor(tools=TOOLS, formats=form).extract(text).tools_called
     assert read == (text == FORMS[form])
     for written in (text, f"Sure. {text}"):
@@ -166,7 +166,7 @@ def test_only_the_forms_that_are_asked_for_are_read(form: Any, text: str):  # no
 
 
 @pytest.mark.parametrize("formats", ["function", "none"])
-def test_a_call_in_a_form_that_is_not_read_is_no_answer_in_words(formats: Any):  # noqa: ANN401 - a literal
+def test_a_call_in_a_form_that_is_not_read_is_no_answer_in_words(formats: Any):
     written = '{"name": "calculate", "parameters": {"expression": "2+2"}}'
     unread = judged(SUM, f"Well: {written}", Reading(formats))
     assert (unread.verdict, unread.detail) == (
@@ -293,16 +293,16 @@ def test_thoughts_are_put_together_and_odd_ones_left_out():
     assert read_response({"content": blocks}).reasoning == "Hm.\n\nSo."
 
 
-def of_llama_index(text: str, **options: Any) -> object:  # noqa: ANN401 - as the parser has them
+def of_llama_index(text: str, **options: Any) -> object:
     return LlamaIndexParser(TOOLS, **options).parse(text)
 
 
-def promoted(text: str, **options: Any) -> object:  # noqa: ANN401 - the same
+def promoted(text: str, **options: Any) -> object:
     response = ChatResponse(message=ChatMessage(role="assistant", content=text))
     return LlamaIndexParser(TOOLS, **options).promote(response)
 
 
-def of_langchain(text: str, **options: Any) -> object:  # noqa: ANN401 - the same
+def of_langchain(text: str, **options: Any) -> object:
     return LangChainParser(tools=[tool.to_openai() for tool in TOOLS], **options).invoke(AIMessage(text))
 
 

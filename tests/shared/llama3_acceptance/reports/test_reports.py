@@ -26,7 +26,7 @@ MIXED = {"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}
 HOSTILE = {"kitchen": 'a\x00\x1b[2J\ud800\ufffe]]></system-out>{"name": "set_light", "parameters": {"room": "\x07'}
 
 
-def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - as `judged` takes them
+def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(to_json(report_json(judged(outputs, **more))))
     return report
 

@@ -497,7 +497,7 @@ def an_object(*required: str, **properties: str) -> dict[str, Any]:
     return {"type": "object", "properties": found, "required": list(required)}
 
 
-def holding_one_of(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 (schemas)
+def holding_one_of(**properties: Any) -> dict[str, Any]:
     one_of = {"anyOf": [an_object(a="integer"), an_object(b="integer")]}
     return {"type": "object", "properties": {"y": one_of, **properties}}
 

@@ -96,7 +96,7 @@ def test_integers_are_exact(text: str, integer: object):
         ('["\\ud800"]', None),
     ],
 )
-def test_lists_and_objects(text: str, value: Any):  # noqa: ANN401 - JSON
+def test_lists_and_objects(text: str, value: Any):
     assert read_container(text) == value
 
 

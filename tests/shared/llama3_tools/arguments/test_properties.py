@@ -33,7 +33,7 @@ def is_valid(given_arguments: dict[str, Any], schema: dict[str, Any]) -> bool | 
         return None
 
 
-def value_at(value: Any, path: str) -> object:  # noqa: ANN401 (JSON)
+def value_at(value: Any, path: str) -> object:
     for match in _STEP.finditer(path):
         name, index, quoted = match.groups()
         value = value[int(index)] if index else value[name or quoted]
@@ -42,7 +42,7 @@ def value_at(value: Any, path: str) -> object:  # noqa: ANN401 (JSON)
 
 @given(arguments, odd_schemas)
 @settings(max_examples=150)
-def test_no_schema_is_too_odd(given_arguments: dict[str, Any], inner: Any):  # noqa: ANN401 (odd)
+def test_no_schema_is_too_odd(given_arguments: dict[str, Any], inner: Any):
     schema = {"properties": {"a": inner, "b": inner}, "x": inner}
     coercion = coerce_arguments(given_arguments, schema)
     assert coerce_arguments(coercion.arguments, schema).changes == ()

@@ -437,7 +437,7 @@ def test_a_validator_remembers_no_values():
         ("x", TypeError, "not a str"),
     ],
 )
-def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exception], message: str):  # noqa: ANN401
+def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exception], message: str):
     for use in (coerce_arguments, validate_arguments):
         with pytest.raises(error, match=message):
             use({}, schema)

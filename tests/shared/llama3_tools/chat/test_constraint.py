@@ -15,7 +15,7 @@ MESSAGE = r'"\"" char{0,200} "\""'
 LOST = {"name": "lost", "parameters": {"type": "object", "properties": {"a": {"$ref": "#/$defs/Gone"}}}}
 
 
-def constraint(tools: list[dict[str, Any]], tool_choice: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+def constraint(tools: list[dict[str, Any]], tool_choice: str, **options: Any) -> dict[str, Any]:
     chat = ToolChat(tools, **options)
     return chat.request([{"role": "user", "content": "?"}], tool_choice=tool_choice).constraint
 

@@ -26,14 +26,14 @@ def result(content: object, call_id: str = "a", **fields: object) -> dict[str, A
     return {"role": "tool", "tool_call_id": call_id, "content": content, **fields}
 
 
-def flat(*messages: dict[str, Any], **options: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+def flat(*messages: dict[str, Any], **options: Any) -> list[dict[str, Any]]:
     given = copy.deepcopy(messages)
     written = flatten_history(messages, HistoryOptions(**options))
     assert messages == given
     return written
 
 
-def contents(*messages: dict[str, Any], **options: Any) -> list[tuple[str, object]]:  # noqa: ANN401
+def contents(*messages: dict[str, Any], **options: Any) -> list[tuple[str, object]]:
     return [(message["role"], message["content"]) for message in flat(*messages, **options)]
 
 
@@ -285,7 +285,7 @@ def test_what_did_not_fit_is_told_with_the_result():
 
 @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
 @pytest.mark.parametrize("names", [ANY_NAME[:9], ANY_NAME])
-def test_what_is_rendered_reads_back(prompt_format: Any, names: tuple[str, ...]):  # noqa: ANN401 (a literal)
+def test_what_is_rendered_reads_back(prompt_format: Any, names: tuple[str, ...]):
     read = ReadOptions(on_unknown_tool="text")
     chat = ToolChat([Tool(name) for name in names], ChatOptions(read=read, prompt_format=prompt_format))
     calls = [call for call in generate(ANY, 400) if call.name in names]
@@ -328,7 +328,7 @@ def test_a_whole_turn_reads_back():
 
 
 @pytest.mark.parametrize(("call_id", "result_id"), [(1, 1), (0, 0), (2, "2"), ("3", 3)], ids=repr)
-def test_ids_that_are_numbers_are_text(call_id: Any, result_id: Any):  # noqa: ANN401
+def test_ids_that_are_numbers_are_text(call_id: Any, result_id: Any):
     written = contents(calling(native("now", "{}", call_id)), result("12:30", result_id))
     assert written[1] == ("user", "Result of now: 12:30")
 

@@ -100,14 +100,14 @@ class Call:
         (None, 'a message must be a dict such as {"role": "user", "content": "Hi"}, not None'),
     ],
 )
-def test_what_is_no_dict_is_an_error_that_names_the_cure(message: Any, error: str):  # noqa: ANN401
+def test_what_is_no_dict_is_an_error_that_names_the_cure(message: Any, error: str):
     for take in (asked().read, asked().stream().feed, lambda given: asked().chat.request([given])):
         with pytest.raises(TypeError, match=f"^{re.escape(error)}$"):
             take(message)
 
 
 @pytest.mark.parametrize("messages", ["hi", b"bytes", {"role": "user", "content": "Hi"}, None, 5])
-def test_what_is_no_list_of_messages_is_an_error_that_names_the_cure(messages: Any):  # noqa: ANN401
+def test_what_is_no_list_of_messages_is_an_error_that_names_the_cure(messages: Any):
     with pytest.raises(
         TypeError, match=r"^messages must be a list of dicts such as \[\{\"role\": .+, not (?:an? \w+|None)$"
     ):
@@ -139,7 +139,7 @@ def test_what_a_tool_gave_is_any_value(role: str):
 
 
 @pytest.mark.parametrize("retried", ["1", True, 1.0, None])
-def test_a_count_of_retries_is_a_whole_number(retried: Any):  # noqa: ANN401
+def test_a_count_of_retries_is_a_whole_number(retried: Any):
     with pytest.raises(TypeError, match=r"^retried must be a whole number, not "):
         asked(request={"retried": retried})
 

@@ -15,7 +15,7 @@ UNKNOWN = '{"name": "get_weather", "parameters": {"city": "Paris", "town": "Pari
 EXAMPLE = '{"name": "now", "parameters": {}}'
 
 
-def told(message: dict[str, Any], **options: Any) -> list[tuple[str, Any]] | None:  # noqa: ANN401
+def told(message: dict[str, Any], **options: Any) -> list[tuple[str, Any]] | None:
     """What the model is shown beside the conversation, if it is asked again."""
     request = asked(**options)
     again = request.retry(read_in_every_way(request, message))

@@ -14,7 +14,7 @@ from llama3_tools.cli.reading import limit_option, reading_options
 
 @click.command
 @reading_options
-def show(**options: Any) -> None:  # noqa: ANN401 - as click has them
+def show(**options: Any) -> None:
     click.echo(" ".join(f"{name}={value}" for name, value in options.items()))
 
 

@@ -195,7 +195,7 @@ def test_the_same_call_is_told_once_where_it_would_stand() -> None:
         ),
     ],
 )
-def test_options_and_what_they_call_are_told_in_a_line(text: str, tools: Any, expected: str) -> None:  # noqa: ANN401
+def test_options_and_what_they_call_are_told_in_a_line(text: str, tools: Any, expected: str) -> None:
     assert expected in shown(text, {"tools": tools}, 140)
 
 

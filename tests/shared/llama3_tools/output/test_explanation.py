@@ -15,7 +15,7 @@ SPELLED = {option: f"<{option.value}>" for option in Option}
 CITIES = {"type": "object", "properties": {"cities": {"type": "array", "items": {"type": "string"}}}}
 
 
-def explained(text: str, **options: Any) -> ExplainedOutput:  # noqa: ANN401 - as Extractor takes them
+def explained(text: str, **options: Any) -> ExplainedOutput:
     extractor = Extractor(**options)
     return explain_output(read_segments(extractor, text), other_calls(extractor, text), SPELLED)
 

@@ -51,7 +51,7 @@ def shown_tools(prompt: str) -> list[Any]:
         *((prompt_format, "none", None, {"none"}) for prompt_format in FORMATS),
     ],
 )
-def test_what_was_asked_for_is_read(prompt_format: PromptFormat, formats: Formats, tools: Any, read: Any):  # noqa: ANN401
+def test_what_was_asked_for_is_read(prompt_format: PromptFormat, formats: Formats, tools: Any, read: Any):
     asked_for = formats_asked_for(prompt_format, formats, tools=tools)
     assert (None if asked_for is None else set(asked_for)) == read
 
@@ -107,7 +107,7 @@ def test_a_tool_choice_that_is_not_declared_is_an_error():
     ("tool_choice", "hint"),
     [(None, "NoneType"), ({"type": "function"}, 'dict: pass the name, which OpenAI has under ["function"]["name"]')],
 )
-def test_a_tool_choice_is_a_str(tool_choice: Any, hint: str):  # noqa: ANN401 - on purpose
+def test_a_tool_choice_is_a_str(tool_choice: Any, hint: str):
     with pytest.raises(TypeError) as error:
         render_tool_prompt([BARE], tool_choice=tool_choice)
     assert str(error.value) == f'tool_choice is "auto", "required" or the name of a tool, got {hint}'
@@ -133,8 +133,8 @@ def test_a_prompt_format_that_does_not_exist_is_an_error():
 )
 @pytest.mark.parametrize("prompt_format", FORMATS)
 def test_what_is_no_call_is_not_rendered(
-    name: Any,  # noqa: ANN401 (as users give them)
-    arguments: Any,  # noqa: ANN401 (the same)
+    name: Any,
+    arguments: Any,
     error: type[Exception],
     message: str,
     prompt_format: PromptFormat,
@@ -153,7 +153,7 @@ def test_what_is_no_call_is_not_rendered(
         ({(1, 2): 3}, "{…}"),
     ],
 )
-def test_what_json_has_no_form_for_is_shown_all_the_same(arguments: Any, written: str):  # noqa: ANN401 - on purpose
+def test_what_json_has_no_form_for_is_shown_all_the_same(arguments: Any, written: str):
     assert render_tool_call("f", arguments, prompt_format="function") == f"<function=f>{written}</function>"
     assert render_tool_call("f", arguments) == f'{{"name": "f", "parameters": {written}}}'
     assert render_tool_result("f", "Sun", arguments=arguments) == f"Result of f {written}: Sun"
@@ -217,7 +217,7 @@ def test_two_results_of_one_tool_are_told_apart_and_are_no_calls(arguments: dict
         ('{"city": "Par', '[f({"city": "Par)]'),
     ],
 )
-def test_a_pythonic_call_is_python(arguments: Any, written: str):  # noqa: ANN401 - an object, or text
+def test_a_pythonic_call_is_python(arguments: Any, written: str):
     assert render_tool_call("f", arguments, prompt_format="pythonic") == written
 
 
@@ -294,7 +294,7 @@ def test_calls_of_one_message_stand_on_lines_and_pythonic_ones_in_one_list(
         ([("", {})], ValueError, "render_tool_call takes the tool's name, and it is empty"),
     ],
 )
-def test_what_are_no_calls_is_not_rendered(calls: Any, error: type[Exception], message: str):  # noqa: ANN401 (as users give them)
+def test_what_are_no_calls_is_not_rendered(calls: Any, error: type[Exception], message: str):
     with pytest.raises(error) as raised:
         render_tool_calls(calls)
     assert str(raised.value) == message

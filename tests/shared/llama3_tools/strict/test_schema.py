@@ -39,7 +39,7 @@ def one(call: str) -> str:
     return f'{{"message": "", "tool_call": {call}}}'
 
 
-def of(parameters: dict[str, Any], **options: Any) -> dict[str, Any]:  # noqa: ANN401 (options of all kinds)
+def of(parameters: dict[str, Any], **options: Any) -> dict[str, Any]:
     """Return the schema for a tool of these parameters that has to be called."""
     return response_json_schema([{"name": "f", "parameters": parameters}], tool_choice="f", **options)
 
@@ -377,7 +377,7 @@ class TestToolChoice:
             (True, "got bool"),
         ],
     )
-    def test_one_that_is_no_name_is_an_error(self, choice: Any, words: str):  # noqa: ANN401 (of the wrong type)
+    def test_one_that_is_no_name_is_an_error(self, choice: Any, words: str):
         for render in (render_response_prompt, response_json_schema, render_tool_prompt):
             with pytest.raises(TypeError, match=words):
                 render(TOOLS, tool_choice=choice)

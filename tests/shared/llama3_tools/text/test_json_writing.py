@@ -84,5 +84,5 @@ def test_what_is_no_json_is_an_error_or_has_a_default():
         ({"n": 10**5000}, '"{…}"'),
     ],
 )
-def test_the_arguments_of_a_servers_call_are_written(arguments: Any, written: str):  # noqa: ANN401 (as servers have them)
+def test_the_arguments_of_a_servers_call_are_written(arguments: Any, written: str):
     assert written_arguments(arguments) == written

@@ -53,7 +53,7 @@ def test_a_tool_with_two_schemas_is_an_error_that_names_both(one: str, other: st
         ([5], "tools[0] is an int: expected an OpenAI tool dict such as"),
     ],
 )
-def test_what_is_no_list_of_tools_is_named(tools: Any, message: str):  # noqa: ANN401 (anything)
+def test_what_is_no_list_of_tools_is_named(tools: Any, message: str):
     with pytest.raises(TypeError) as error:
         declare_tools(tools)
     assert str(error.value).startswith(message)
