@@ -196,17 +196,6 @@ class TestRetries:
         assert complaint[1].endswith('in the form {"name": "get_weather", "parameters": {"city": "<string>"}}')
         assert "cut off" not in conversations(server)[2][-1][1], "it is told of a call once"
 
-    @in_every_way
-    @pytest.mark.parametrize(("broken", "named"), NAMED_LAST)
-    def test_so_does_one_in_a_tag_that_names_its_tool_last(self, run: Run, broken: str, named: str) -> None:
-        with serving(broken, PARIS, "Sunny.") as server:
-            messages = run(agent_on(server))["messages"]
-        assert messages[-1].text == "Sunny."
-        written, complaint = conversations(server)[1][-2:]
-        assert written == ("assistant", broken)
-        fault = "malformed" if broken.endswith(">") else "cut off"
-        assert complaint[1].startswith(f"Error of {named}: The call is {fault}, and was not run: ")
-
     def test_a_good_call_in_between_counts_anew(self) -> None:
         with serving(BROKEN, PARIS, BROKEN, PARIS, "Sunny.", BROKEN, "Yes.") as server:
             agent = agent_on(server, checkpointer=InMemorySaver())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from llama_index.core.agent.workflow import (
-    AgentOutput,
     AgentStream,
     AgentWorkflow,
     CodeActAgent,
@@ -110,14 +109,6 @@ class TestFunctionAgent:
             ("user", "Result of get_weather: Rain in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 
-    @pytest.mark.parametrize("streaming", [True, False])
-    async def test_without_parallel_calls_the_first_one_counts(self, streaming: bool) -> None:
-        with endpoint(f"{WEATHER}; {TIME}", "Done.") as served:
-            agent = agent_of(served.llm(), streaming=streaming, allow_parallel_tool_calls=False)
-            answer, events = await run(agent)
-        assert (answer, called(events)) == ("Done.", [("get_weather", {"city": "Paris"})])
-        assert served.messages(1)[1] == ("assistant", WEATHER)
-
     async def test_several_turns(self) -> None:
         with endpoint(WEATHER, TIME, "Done.") as served:
             answer, events = await run(agent_of(served.llm()))
@@ -166,15 +157,6 @@ class TestFunctionAgent:
             answer, events = await run(agent_of(served.llm(), streaming=streaming))
         assert (answer, results(events)) == ("Sunny.", ["Sun in Paris"])
         assert served.messages(2)[-1] == ("user", "Result of get_weather: Sun in Paris")
-
-    async def test_a_repeated_call_runs_once_and_is_reported(self) -> None:
-        with endpoint(f"{WEATHER} I mean: {WEATHER}", "Sunny.") as served:
-            handler = agent_of(served.llm()).run("Weather?")
-            events = [event async for event in handler.stream_events()]
-        [asked, _] = [event.response for event in events if isinstance(event, AgentOutput)]
-        assert results(events) == ["Sun in Paris"]
-        [repeated] = asked.additional_kwargs["repeated_tool_calls"]
-        assert repeated["function"]["name"] == "get_weather"
 
     async def test_a_tool_may_answer_itself(self) -> None:
         tool = FunctionTool.from_defaults(get_weather, return_direct=True)

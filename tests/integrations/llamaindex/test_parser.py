@@ -133,22 +133,6 @@ def test_an_attempted_call_that_failed_is_an_error_and_stays_text(output: str, t
     assert str(error) == f"get_weather ({reason}): {error.detail}"
 
 
-@pytest.mark.parametrize(
-    ("output", "name"),
-    [
-        ('<tool_call>{"arguments": {"city": Paris}, "name": "get_weather"}</tool_call>', "get_weather"),
-        ("<tool_call>{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}</tool_call>", "get_weather"),
-        ('<tool_call>{"arguments": {"city": "Par', ""),
-    ],
-)
-def test_an_attempt_in_a_tag_that_names_its_tool_last_is_an_error(output: str, name: str) -> None:
-    [error] = Llama3JsonToolOutputParser([WEATHER]).parse(output).errors
-    assert error.name == name
-    assert str(error).startswith(f"{name or 'a call'} ({error.reason}): ")
-    with pytest.raises(MalformedToolCallError, match=f"1 tool call could not be read: {name or 'a call'}"):
-        Llama3JsonToolOutputParser([WEATHER], on_invalid="raise").parse(output)
-
-
 NO_ATTEMPTS = {
     "prose": "An object {like this} or [1].",
     "data": '{"city": "Paris"}',
