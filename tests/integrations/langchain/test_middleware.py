@@ -18,7 +18,7 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, SecretStr
 
-from endpoints.script import Turn, cut_at, scripted
+from endpoints.script import Turn, scripted
 from endpoints.server import LoopbackServer
 from endpoints.wire import api
 from integrations.langchain.agents import (
@@ -153,17 +153,6 @@ class TestStructuredAnswers:
         assert result["structured_response"] == Forecast(city="Paris", degrees=21)
         assert "Call a function in your reply." in conversations(server)[0][0][1]
 
-    def test_one_that_does_not_fit_is_asked_for_again(self) -> None:
-        with serving(call("Forecast", city="Paris"), FORECAST) as server:
-            result = agent_on(server, response_format=ToolStrategy(Forecast)).invoke(QUESTION)
-        assert result["structured_response"] == Forecast(city="Paris", degrees=21)
-        assert "degrees" in conversations(server)[1][-1][1]
-
-    def test_one_that_is_malformed_is_asked_for_again(self) -> None:
-        with serving(FORECAST[:-2], FORECAST) as server:
-            result = agent_on(server, response_format=Forecast).invoke(QUESTION)
-        assert result["structured_response"] == Forecast(city="Paris", degrees=21)
-
     def test_a_model_that_never_calls_ends_with_its_text(self) -> None:
         with serving("21 degrees.", "21 degrees.") as server:
             result = agent_on(server, response_format=Forecast).invoke(QUESTION)
@@ -196,22 +185,6 @@ class TestRetries:
         assert complaint[1].endswith('in the form {"name": "get_weather", "parameters": {"city": "<string>"}}')
         assert "cut off" not in conversations(server)[2][-1][1], "it is told of a call once"
 
-    def test_a_good_call_in_between_counts_anew(self) -> None:
-        with serving(BROKEN, PARIS, BROKEN, PARIS, "Sunny.", BROKEN, "Yes.") as server:
-            agent = agent_on(server, checkpointer=InMemorySaver())
-            config = {"configurable": {"thread_id": "1"}}
-            assert agent.invoke(QUESTION, config)["messages"][-1].text == "Sunny."
-            assert agent.invoke({"messages": [("user", "Sure?")]}, config)["messages"][-1].text == "Yes."
-        assert len(conversations(server)) == 7
-
-    def test_one_beside_a_good_call_is_told_with_its_result(self) -> None:
-        with serving(f"{PARIS}; {BROKEN}", "Sunny.") as server:
-            messages = agent_on(server).invoke(QUESTION)["messages"]
-        assert len(conversations(server)) == 2
-        assert messages[-1].text == "Sunny."
-        results = conversations(server)[1][-1][1]
-        assert results.startswith("Result of get_weather: sunny in Paris\n\nError of get_weather: The call is cut off")
-
     def test_a_conversation_goes_on_after_one_that_stayed_broken(self) -> None:
         with serving(BROKEN, BROKEN, "Hello again.") as server:
             agent = agent_on(server, checkpointer=InMemorySaver())
@@ -223,14 +196,6 @@ class TestRetries:
         assert (wrote, told) == ("assistant", "user"), "some templates want the roles in turns"
         assert text.startswith("Error of get_weather: ")
         assert text.endswith("\n\nHello?")
-
-    @in_every_way
-    def test_an_answer_that_is_cut_off_is_sent_back_too(self, run: Run) -> None:
-        cut = Turn(pieces=cut_at(BROKEN, 10), finish_reason="length")
-        with serving(cut, cut) as server:
-            messages = run(agent_on(server))["messages"]
-        assert messages[-1].response_metadata["finish_reason"] == "length"
-        assert len(conversations(server)) == 2
 
     @in_every_way
     def test_the_usage_of_all_answers_is_counted(self, run: Run) -> None:

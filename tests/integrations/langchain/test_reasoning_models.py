@@ -146,30 +146,6 @@ class TestAgents:
         assert "".join(filter(None, map(thoughts, chunks))) == f"They want {PARIS}.It is sunny there."
         assert len([chunk for chunk in chunks if thoughts(chunk)]) > 10  # piece by piece
 
-    def test_by_default_it_is_part_of_the_answer(self) -> None:
-        with serving(CALLING, ANSWERING) as server:
-            messages = agent_on(server).invoke(QUESTION)["messages"]
-        assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
-        assert messages[-1].content == ANSWERING
-        assert thoughts(messages[-1]) is None
-
-    def test_a_template_may_have_opened_the_tag(self) -> None:
-        inside = [output.removeprefix("<think>\n") for output in (CALLING, ANSWERING)]
-        with serving(*inside) as server:
-            messages = agent_on(server, split_reasoning=True, starts_reasoning=True).invoke(QUESTION)["messages"]
-        assert [message.content for message in messages[1::2]] == ["Let me check.", "It is sunny in Paris."]
-        assert thoughts(messages[1]) == f"They want {PARIS}."
-
-    def test_a_malformed_call_behind_it_is_repaired(self) -> None:
-        with serving(f"<think>Hm.</think>{PARIS[:-5]}", CALLING, ANSWERING) as server:
-            messages = agent_on(server, split_reasoning=True).invoke(QUESTION)["messages"]
-        assert shown(messages)[-3:] == [
-            ("ai", [{"city": "Paris"}]),
-            ("tool", "sunny in Paris"),
-            ("ai", "It is sunny in Paris."),
-        ]
-        assert thoughts(messages[1]) == f"They want {PARIS}."
-
     def test_in_a_graph_of_one_s_own(self) -> None:
         with serving(CALLING, ANSWERING) as server:
             model = Llama3ToolModel(chat_openai(server), split_reasoning=True).bind_tools([get_weather])

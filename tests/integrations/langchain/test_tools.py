@@ -193,33 +193,6 @@ class TestWhatIsNot:
             Llama3JsonToolOutputParser(on_unknown_tool="drop")  # type: ignore[arg-type]
 
 
-class TestDeclaredTools:
-    """What a declaration changes (principle 1)."""
-
-    UNKNOWN = 'Sure. {"name": "rm", "parameters": {}}'
-
-    def test_without_any_every_name_may_be_called(self) -> None:
-        assert len(Llama3JsonToolOutputParser().invoke(self.UNKNOWN).tool_calls) == 1
-
-    def test_another_name_stays_text(self) -> None:
-        assert Llama3JsonToolOutputParser(tools=[get_weather]).invoke(self.UNKNOWN) == AIMessage(self.UNKNOWN)
-        assert Llama3JsonToolOutputParser(tools=[]).invoke(self.UNKNOWN) == AIMessage(self.UNKNOWN)
-
-    def test_or_is_let_through_for_an_agent_to_answer(self) -> None:
-        parser = Llama3JsonToolOutputParser(tools=[get_weather], on_unknown_tool="call")
-        assert [call["name"] for call in parser.invoke(self.UNKNOWN).tool_calls] == ["rm"]
-
-    def test_a_tool_that_needs_no_arguments_may_be_called_without(self) -> None:
-        def now() -> str:
-            """The time."""
-            return "noon"
-
-        output = '{"name": "now"} {"name": "get_weather"}'
-        message = Llama3JsonToolOutputParser(tools=[now, get_weather]).invoke(output)
-        assert [(call["name"], call["args"]) for call in message.tool_calls] == [("now", {})]
-        assert message.content == '{"name": "get_weather"}'
-
-
 class TestFormatInstructions:
     """The prompt that shows the tools."""
 
