@@ -263,15 +263,14 @@ def test_calls_and_results_become_text():
     second = {**CALLED, "id": "b", "name": "get_time", "input": {}}
     failed = {"type": "tool_result", "tool_use_id": "b", "is_error": True, "content": [text("no clock")], **CACHED}
     result = {"type": "tool_result", "tool_use_id": "a", "content": "Sun"}
-    _, assistant, results, user = messages_for_model(
+    _, assistant, user = messages_for_model(
         QUESTION,
         {"role": "assistant", "content": [*thoughts, text("Let me check."), text(" Now."), CALLED, second]},
         {"role": "user", "content": [failed, result, text("And?")]},
     )
     calls = '{"name": "get_weather", "parameters": {"city": "Rome"}}\n{"name": "get_time", "parameters": {}}'
     assert assistant == {"role": "assistant", "content": f"Let me check. Now.\n{calls}"}
-    assert results == {"role": "user", "content": "Result of get_weather: Sun\n\nError of get_time: no clock"}
-    assert user == {"role": "user", "content": "And?"}
+    assert user == {"role": "user", "content": "Result of get_weather: Sun\n\nError of get_time: no clock\n\nAnd?"}
 
 
 def test_an_image_that_a_tool_gave_stays_with_its_result():

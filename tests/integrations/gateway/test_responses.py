@@ -213,11 +213,13 @@ def test_the_request_becomes_a_chat_completion():
         "reasoning_effort": "low",
         "response_format": schema,
     }
-    assert [message["role"] for message in messages] == ["system", "system", "user", "assistant", "user", "user"]
+    assert [message["role"] for message in messages] == ["system", "system", "user", "assistant", "user"]
     assert messages[2]["content"].endswith("Hi there")
     assert messages[3]["content"].startswith('Sure.\n{"name": "get_weather", "parameters": {"city": "Rome"}}')
-    assert "Sun\n\n" in messages[4]["content"]
-    assert messages[5]["content"][1] == {"type": "image_url", "image_url": {"url": image["image_url"]}}
+    told, asked, shown = messages[4]["content"]
+    assert "Sun\n\n" in told["text"]
+    assert asked["text"].strip() == "And this?"
+    assert shown == {"type": "image_url", "image_url": {"url": image["image_url"]}}
 
 
 OF_OPENAI = {
