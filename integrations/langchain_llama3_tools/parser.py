@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
@@ -14,6 +15,7 @@ from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf
+from typing_extensions import Self
 
 from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, sum_chunks
 from langchain_llama3_tools.strict import read_strictly
@@ -78,7 +80,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
     """How the model's text is read. The options can be given by name: `Llama3JsonToolOutputParser(repair=True)`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
     if TYPE_CHECKING:
 
@@ -220,7 +222,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         for chunk in self._ending(answer):
             yield chunk
 
-    @property
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values of some fields, as pydantic does; they are not checked."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("_request", None)  # which was made of the fields
+        return copied
+
+    @cached_property
     def _request(self) -> Request:
         """What every answer is read by: it asks for nothing."""
         read = replace(self.options, formats="none") if self.strict else self.options
