@@ -145,13 +145,6 @@ class TestLLM:
         ]
         assert forecasts == [Forecast.model_validate(extract(said).tool_calls[0].arguments) for said in relay.said]
 
-    async def test_what_cannot_be_asked_says_what_to_do(self, relay: Relay) -> None:
-        inside = openai_like(relay, is_chat_model=False, is_function_calling_model=True)
-        with pytest.raises(TypeError, match="unexpected keyword argument 'tools'") as error:
-            await ask(Llama3ToolLLM(inside, tools_in="request"), "chat_with_tools", "How is Oslo?")
-        assert "is_chat_model=True" in error.value.__notes__[0]
-        assert relay.asked == []
-
 
 @STREAMS
 def test_the_parser_may_raise_on_a_call_that_is_cut_off(streams: bool, relay: Relay) -> None:
