@@ -75,7 +75,7 @@ def accepting(tools: Iterable[Any]) -> Accepts | None:
     Its class takes more than its schema says. A function is given what the model wrote, whatever describes it.
     """
     functions = [tool for tool in tools if isinstance(tool, FunctionTool)]
-    of_framework = [tool for tool in functions if tool.fn.__module__ == get_function_tool.__module__]
+    of_framework = [tool for tool in functions if getattr(tool.fn, "__module__", None) == get_function_tool.__module__]
     classes = {tool.metadata.get_name(): tool.metadata.fn_schema for tool in of_framework}
     return (lambda name, given: class_problems(classes[name], given) if name in classes else None) if classes else None
 

@@ -368,6 +368,9 @@ def test_what_groq_refuses_as_no_call_is_the_answer(way: Way, stream: bool):
 def test_an_answer_stands_if_the_model_cannot_be_asked_again(way: Way, text: str, stream: bool):
     with _server((Said(text, finish_reason="length"),)) as server:  # and no further answer
         assert way(server.base_url, Policy((), []), stream=stream) == Came(text, [], [], ["weather"])
+    for said, asked in ((SOON, {}), ("Hm.", {"tool_choice": "required"})):
+        with _server((Said(said),)) as server, pytest.raises(openai.InternalServerError):
+            way(server.base_url, Policy((), [], asked=asked, options={"constrain": "off"}), stream=stream)
 
 
 OTHER_OPTIONS: dict[str, Any] = {

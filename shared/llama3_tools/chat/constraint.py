@@ -42,7 +42,8 @@ _OTHER_FAULTS = {EndpointFault.NO_SCHEME, EndpointFault.PROXY, EndpointFault.NO_
 """What says nothing about the form of an answer."""
 _REFUSING: dict[int, weakref.ref[object]] = {}
 """The models whose servers have refused a constraint."""
-_CONSTRAINTS = {"response_format", "format", "grammar", "json_schema", "guided_json", "structured_outputs"}
+_GUIDED = {f"guided_{form}" for form in ("json", "regex", "choice", "grammar")}
+_CONSTRAINTS = {"response_format", "format", "grammar", "json_schema", "structured_outputs", *_GUIDED}
 """The names of what holds a server: OpenAI's, Ollama's, llama.cpp's, vLLM's."""
 _IN_BODY = {"extra_body", "model_kwargs", "additional_kwargs"}
 """Where clients take what is sent beside what they know."""

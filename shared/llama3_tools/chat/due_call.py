@@ -26,13 +26,18 @@ class DueCall:
     ('Sure:', '', [{'text': 'Hi'}])
     """
 
-    def __init__(self, tool: Tool, misfits: Callable[[str, dict[str, Any]], list[str]]) -> None:
+    def __init__(
+        self, tool: Tool, misfits: Callable[[str, dict[str, Any]], list[str]], *, is_alone: bool = False
+    ) -> None:
         """Begin an answer.
 
         Args:
             tool: the tool.
             misfits: says what does not fit in arguments of it.
+            is_alone: whether an object is its arguments only if it fits and is all of the answer, as others may be due.
         """
+        self.is_alone = is_alone
+        """Whether an object has to be all of the answer."""
         self.name = tool.name
         self._schema = tool.arguments_schema
         self._misfits = misfits
@@ -88,6 +93,8 @@ class DueCall:
     def _may_be(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether an object is empty, or has an argument that is declared, and is no call of another tool."""
         declared = self._schema.get("properties")
+        if self.is_alone and not arguments.keys() <= (declared or {}).keys():
+            return False
         if not declared or not arguments:
             return True
         return not declared.keys().isdisjoint(arguments) and _OF_CALLS.isdisjoint(arguments.keys() - declared.keys())

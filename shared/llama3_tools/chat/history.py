@@ -183,16 +183,14 @@ class _History:
         self.written.append({**rest, "role": "assistant", "content": content})
 
     def _answer(self, parts: MessageParts, calls: Sequence[tuple[str, str | Mapping[str, Any]]]) -> str | list[Any]:
-        """Write what the model said and called. Beside calls that ran, those that were refused are left out."""
+        """Write what the model said and called, each call on a line of its own: none goes into one that was cut off."""
         content, prompt_format = content_of(parts.content), self._options.prompt_format
         refused = parts.rest.get(REFUSED_TOOL_CALLS)
         if not isinstance(content, str):
             return with_text(content, render_tool_calls(calls, prompt_format=prompt_format))
-        for call in refused if calls and isinstance(refused, list) else ():
+        for call in reversed(refused) if calls and isinstance(refused, list) else ():
             text = call.get("text") if isinstance(call, Mapping) else None
-            if isinstance(text, str) and text.strip():  # what is left of its line is most often a part of it
-                before, found, after = content.rpartition(text.strip())
-                content = "\n".join([before.rstrip(), *after.split("\n")[1:]]).strip() if found else content
+            content = content.removesuffix(text.strip()).rstrip() if isinstance(text, str) else content
         return render_answer(content, calls, prompt_format=prompt_format) if content or calls else content
 
     def _complaints_of(self, parts: MessageParts) -> Callable[[], str]:

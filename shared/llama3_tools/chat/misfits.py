@@ -16,7 +16,7 @@ __all__ = ["Accepts", "ArgumentChecks", "class_problems"]
 Accepts: TypeAlias = Callable[[str, dict[str, Any]], list[str] | None]
 """What a framework's own class says of arguments for a tool, by its name: what does not fit, a sentence each, or
 `None`, so that the tool's schema decides. Such classes convert more than a schema says, and check more. What does not
-fit is said in the schema's words, if these say that, too."""
+fit is said in the schema's words, if it says that, too."""
 
 _NOT_FOR_MODELS = {ProblemReason.TOO_DEEP, ProblemReason.TOO_MANY}
 
@@ -32,9 +32,9 @@ def class_problems(model: Any, arguments: dict[str, Any], hidden: Collection[str
     try:
         model.model_validate(copy.deepcopy(arguments))
     except Exception as error:  # noqa: BLE001 (a validator raises what it likes)
-        if not hasattr(error, "errors"):
+        if not callable(errors := getattr(error, "errors", None)):
             return None
-        problems = [one for one in error.errors() if not (one["loc"] and one["loc"][0] in hidden)]
+        problems = [one for one in errors() if not (one["loc"] and one["loc"][0] in hidden)]
         return [f"${''.join(f'.{place}' for place in one['loc'])}: {one['msg']}" for one in problems]
     return []
 
@@ -68,7 +68,11 @@ class ArgumentChecks:
         check = self._checks.get(name)
         if check is None:
             check = self._checks[name] = _check_of(self._tools[name].parameters)
-        return [one.message for one in check(arguments) if one.reason not in _NOT_FOR_MODELS] or said or []
+        problems = [one for one in check(arguments) if one.reason not in _NOT_FOR_MODELS]
+        if said is None:
+            return [one.message for one in problems]
+        by_place = {one.path: one.message for one in problems}
+        return [by_place.get(one.partition(": ")[0], one) for one in said]
 
 
 def _check_of(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]:

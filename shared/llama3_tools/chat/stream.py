@@ -366,6 +366,8 @@ class ChatStream:
         """
         found: list[tuple[JsonObject, ToolCall, list[str]]] = []
         for one in due.objects() if not (self._order.count or self._server.gathered or refused) else ():
+            if (before or due.without(one)) and (due.is_alone or not one.members):
+                continue
             unread = UnreadCall(None, 0, name=due.name)
             unread.add(CallPiece(None, None, due.name, one.json))
             read = self._readers.server_calls.read(unread, due.name, set(), made=0, complete=True)
@@ -378,6 +380,8 @@ class ChatStream:
         start, rest = self._written.text.rfind(one.json), due.without(one)
         span = (start, start + len(one.json))
         call = replace(read, format="json", span=span, deviations=("it is the arguments alone",))
+        if problems and due.is_alone:
+            return None, ""
         if problems and (before or rest or self._readers.options.coerce_arguments):
             refused.append(self._refuse_misfit(call, problems))
             return None, ""

@@ -195,7 +195,8 @@ class ToolChat:
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
         checks = partial(self._checks.misfits, accepts=accepts)
         tool = self._tools.get(self._due(choice.tool_choice, request.output_tool) or "")
-        due = DueCall(tool, checks) if tool else None
+        is_alone = choice.tool_choice == "required" and len(self._tools) > 1
+        due = DueCall(tool, checks, is_alone=is_alone) if tool else None
         return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due, may_retry=may_retry)
 
     def _due(self, tool_choice: ToolChoice, output_tool: str | None) -> str | None:
@@ -440,9 +441,11 @@ class Request:
     def gives_up(self, error: BaseException) -> bool:
         """Return whether the answer before stands, as the model cannot be asked again: its server raises this error.
 
-        The logger `llama3_tools` notes it with `INFO`.
+        It does if words may be an answer, and all of it is in its text. The logger `llama3_tools` notes it with `INFO`.
         """
-        stands = self.earlier.is_retried and (status_of(error) or endpoint_fault(error)) is not None
+        is_text = self.earlier.content and all(call.reason != MISFIT for call in self.earlier.refused)
+        is_of_server = (status_of(error) or endpoint_fault(error)) is not None
+        stands = bool(is_text and is_of_server and not self._is_due)
         if stands:
             _LOG.info("the model could not be asked again: %s", error)
         return stands

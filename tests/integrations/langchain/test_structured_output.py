@@ -227,7 +227,7 @@ class TestPrompts:
 
     def test_an_agent_answers_in_a_schema_after_its_tools(self) -> None:
         for response_format in (ToolStrategy(Place), Place):
-            for answer in (call("Place", name="Paris"), 'Well: {"name": "Paris"}'):
+            for answer in (call("Place", name="Paris"), '{"name": "Paris"}'):
                 with serving(PARIS, answer) as server:
                     agent: Any = create_agent(
                         Llama3ToolModel(chat_openai(server)), [get_weather], response_format=response_format

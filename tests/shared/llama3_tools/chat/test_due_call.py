@@ -62,18 +62,31 @@ def test_so_is_the_one_object_in_a_text_that_fits(text: str, content: str, tool_
     assert text[slice(*reply.tool_calls[0].span)].startswith('{"name": "Al", "age"')
 
 
-def test_where_any_tool_is_due_it_is_one_of_that_which_runs_nothing():
-    text = 'Well: {"name": "Al", "age": 3}'
-    for output_tool, called in (("Person", [AL]), (None, [])):
-        request = {"tool_choice": "required", "output_tool": output_tool}
-        reply = read_in_every_way(asked_with([PERSON, {"name": "now"}], request=request), {"content": text})
-        assert [call.arguments for call in reply.tool_calls] == called
+@pytest.mark.parametrize(
+    ("text", "output_tool", "called"),
+    [
+        ('```json\n{"name": "Al", "age": 3}\n```', "Person", [AL]),
+        ('{"name": "Al", "age": 3}', None, []),
+        ('Well: {"name": "Al", "age": 3}', "Person", []),
+        ('{"name": "Al", "age": 3} Next?', "Person", []),
+        ('{"name": "Al", "age": 3, "query": "x"}', "Person", []),
+        ("{}", "Person", []),
+    ],
+)
+def test_where_any_tool_is_due_an_object_alone_is_one_of_that_which_runs_nothing(
+    text: str, output_tool: str | None, called: list[object]
+):
+    request = {"tool_choice": "required", "output_tool": output_tool}
+    reply = read_in_every_way(asked_with([PERSON, {"name": "now"}], request=request), {"content": text})
+    assert [call.arguments for call in reply.tool_calls] == called
+    assert reply.content == (None if called else text)
 
 
 def test_an_empty_object_fits_where_nothing_is_required():
     note = {"name": "note", "parameters": {"type": "object", "properties": {"text": {"type": "string"}}}}
-    for tool, called in ((note, [{}]), (PERSON, [])):
-        reply = read_in_every_way(asked([tool], "required"), {"content": "{}"})
+    given = [(note, "```\n{}\n```", [{}]), (note, "Not {}.", []), (note, 'Not {}: {"text": "a"}', [{"text": "a"}])]
+    for tool, text, called in (*given, (PERSON, "{}", [])):
+        reply = read_in_every_way(asked([tool], "required"), {"content": text})
         assert [call.arguments for call in reply.tool_calls] == called
 
 

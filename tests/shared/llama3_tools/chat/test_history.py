@@ -240,11 +240,14 @@ def test_a_message_may_carry_its_report():
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ('So {"name": "light", "parameters": {"on": it is late}}\nBye.', "So\nBye."),
+        (
+            'So {"name": "light", "parameters": {"on": late}} Bye.',
+            'So {"name": "light", "parameters": {"on": late}} Bye.',
+        ),
         ('As `{"name": "light"}`: {"name": "light", "parameters": {"on": ', 'As `{"name": "light"}`:'),
     ],
 )
-def test_what_was_refused_beside_a_call_that_ran_is_not_sent_again(text: str, left: str):
+def test_a_call_that_ran_does_not_go_into_one_that_was_cut_off(text: str, left: str):
     reply = asked().read({"content": f"{CITY}\n{text}"}, "stop")
     message = {**reply.to_openai(), **reply.report.to_dict()}
     assert contents(message, result("Sunny", "call_1"))[0] == ("assistant", f"{left}\n{CITY}")
