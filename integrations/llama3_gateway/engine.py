@@ -137,6 +137,8 @@ class Engine:
                     break
                 reply = self._read(again, chunk.pieces[0])
             except (GatewayError, UpstreamRefusal) as error:
+                if not again.earlier_is_text:
+                    raise
                 note_failed_retry(error)
                 break
         return reply, usage
@@ -191,8 +193,11 @@ class _Stream:
                 try:
                     await self._ask(self._turn.again(request), index)
                 except (GatewayError, UpstreamRefusal) as error:
-                    if self._choices[index] is not first and self._choices[index].has_begun:
-                        raise
+                    is_begun = self._choices[index] is not first and self._choices[index].has_begun
+                    if is_begun or not request.earlier_is_text:
+                        if isinstance(error, BrokenOffError) or not self._exchange.is_started:
+                            raise
+                        raise BrokenOffError(error.message, reason=error.reason) from error
                     note_failed_retry(error)
                     self._choices[index], self._usage_of_round = first, None
                     self._finish(index)

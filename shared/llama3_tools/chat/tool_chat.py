@@ -441,14 +441,18 @@ class Request:
     def gives_up(self, error: BaseException) -> bool:
         """Return whether the answer before stands, as the model cannot be asked again: its server raises this error.
 
-        It does if words may be an answer, and all of it is in its text. The logger `llama3_tools` notes it with `INFO`.
+        It does if words may be an answer, and `earlier_is_text`. The logger `llama3_tools` notes it with `INFO`.
         """
-        is_text = self.earlier.content and all(call.reason != MISFIT for call in self.earlier.refused)
         is_of_server = (status_of(error) or endpoint_fault(error)) is not None
-        stands = bool(is_text and is_of_server and not self._is_due)
+        stands = is_of_server and self.earlier_is_text and not self._is_due
         if stands:
             _LOG.info("the model could not be asked again: %s", error)
         return stands
+
+    @property
+    def earlier_is_text(self) -> bool:
+        """Whether the answer before is in its text, with what was refused of it: of a call that misfits, none is."""
+        return bool(self.earlier.content) and all(call.reason != MISFIT for call in self.earlier.refused)
 
     @property
     def _may_retry(self) -> bool:

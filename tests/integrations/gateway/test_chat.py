@@ -195,6 +195,15 @@ class TestToolChoice:
         (choice,) = gathered(read_events(response)).values()
         assert (choice.content, choice.calls) == (CALL, [])
 
+    @pytest.mark.parametrize("is_stream", [False, True])
+    def test_an_answer_that_is_no_text_does_not_stand_if_no_other_comes(self, is_stream: bool):
+        wait = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}
+        misfit = says('{"name": "wait", "parameters": {"days": "soon"}}')
+        with serving(in_turn(misfit, lambda _: Answer([b'{"error": {"message": "slow down"}}'], status=429))) as served:
+            response = served.chat(tools=[{"type": "function", "function": wait}], stream=is_stream)
+        assert "slow down" in response.text
+        assert is_stream or response.status_code == 429
+
     def test_required_asks_once_more_if_nothing_was_called(self):
         with serving(in_turn(says("No."), says(CALL))) as served:
             body = served.chat(tool_choice="required").json()
