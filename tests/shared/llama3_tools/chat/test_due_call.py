@@ -6,6 +6,7 @@ import pytest
 
 from chats import asked as asked_with
 from chats import read_in_every_way
+from llama3_tools import Limits
 from llama3_tools.chat import Request
 
 PERSON = {
@@ -154,3 +155,10 @@ def test_a_call_of_the_server_stands_alone():
     reply = asked([PERSON], "Person").read({"content": '{"name": "Al", "age": 3}', "tool_calls": [sent]})
     assert [call.arguments for call in reply.tool_calls] == [{"name": "Bo", "age": 4}]
     assert reply.content == '{"name": "Al", "age": 3}'
+
+
+def test_an_object_beyond_the_limits_is_text():
+    limits = {"limits": Limits(max_call_length=256)}
+    text = f'{{"name": "{"Al" * 200}", "age": 3}}'
+    reply = read_in_every_way(asked_with([PERSON], read=limits, request={"tool_choice": "Person"}), {"content": text})
+    assert (reply.content, reply.tool_calls) == (text, ())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llama3_tools import Tool
-from llama3_tools.chat.misfits import ArgumentChecks
+from llama3_tools.chat.misfits import ArgumentChecks, class_problems
 
 OPEN = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 9}}}
 CLOSED = {**OPEN, "additionalProperties": False}
@@ -66,3 +66,12 @@ def test_a_framework_s_class_may_accept_more_or_less_or_let_the_schema_decide():
     found = [checks.misfits("f", {"n": n}, lambda _, arguments: says[arguments["n"]]) for n in says]
     assert [len(problems) for problems in found] == [0, 1, 1]
     assert found[2] == ["too many"]
+
+
+def test_of_a_class_whose_validator_fails_nothing_is_known():
+    class Failing:
+        @classmethod
+        def model_validate(cls, given: dict[str, Any]) -> None:
+            raise KeyError(*given)
+
+    assert class_problems(Failing, {"place": 1}) is None
