@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -272,7 +273,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         Raises:
             ValueError: there is none.
         """
-        *_, response = self._due(output_cls, *args, **kwargs).stream("stream_chat")
+        [response] = deque(self._due(output_cls, *args, **kwargs).stream("stream_chat"), maxlen=1)
         yield output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
 
     async def _structured_astream_call(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
@@ -280,8 +281,10 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return self._objects(*args, **kwargs)
 
     async def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
-        responses = [one async for one in self._due(output_cls, *args, **kwargs).astream("astream_chat")]
-        yield output_cls.model_validate(self.get_tool_calls_from_response(responses[-1])[0].tool_kwargs)
+        last = deque[ChatResponse](maxlen=1)
+        async for response in self._due(output_cls, *args, **kwargs).astream("astream_chat"):
+            last.append(response)
+        yield output_cls.model_validate(self.get_tool_calls_from_response(last[0])[0].tool_kwargs)
 
     def _due(
         self,

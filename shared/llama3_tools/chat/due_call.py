@@ -22,7 +22,7 @@ class DueCall:
     """Holds an answer back from where the arguments of the tool that is due may begin.
 
     >>> due = DueCall(Tool("save"), lambda name, arguments: [])
-    >>> due.hold('Sure: {"text": "Hi'), due.hold('"}'), [one.members for one in due.objects()]
+    >>> due.hold('Sure: {"text": "Hi'), due.hold('"}'), [one.members for one in due.objects("Sure:")]
     ('Sure:', '', [{'text': 'Hi'}])
     """
 
@@ -67,8 +67,12 @@ class DueCall:
         held, self._held = self.held, GrowingText()
         return held
 
-    def objects(self) -> list[JsonObject]:
-        """Return the objects after what the model thought that may be the arguments; none if one cannot be read."""
+    def objects(self, before: str) -> list[JsonObject]:
+        """Return the objects after what the model thought that may be the arguments; none if one cannot be read.
+
+        Args:
+            before: the text before what is held.
+        """
         held, objects = self.held, list[JsonObject]()
         begin = _OBJECT.search(held, held.rfind("</think>") + 1)
         while begin:
@@ -77,7 +81,8 @@ class DueCall:
                 return []
             objects.append(found)
             begin = _OBJECT.search(held, found.end)
-        return [one for one in objects if self._may_be(one.members)]
+        is_all = len(objects) == 1 and not (before or self.without(objects[0]))
+        return [one for one in objects if self._may_be(one.members, is_all=is_all)]
 
     def without(self, found: JsonObject) -> str:
         """Return what is held without an object, and without a fence around it."""
@@ -90,10 +95,13 @@ class DueCall:
         """Say what does not fit in the arguments, a sentence each."""
         return self._misfits(self.name, arguments)
 
-    def _may_be(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether an object is empty, or has an argument that is declared, and is no call of another tool."""
-        declared = self._schema.get("properties")
-        if self.is_alone and not arguments.keys() <= (declared or {}).keys():
+    def _may_be(self, arguments: Mapping[str, Any], *, is_all: bool) -> bool:
+        """Return whether an object has an argument that is declared, if any is, and is no call of another tool.
+
+        If it is empty, or others may be due, it has to be all of the answer; and in that case, declared as a whole.
+        """
+        declared = self._schema.get("properties") or {}
+        if (self.is_alone or not arguments) and not (is_all and arguments.keys() <= declared.keys()):
             return False
         if not declared or not arguments:
             return True

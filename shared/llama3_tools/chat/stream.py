@@ -365,9 +365,7 @@ class ChatStream:
         An object that does not fit is refused, if no other one may be the arguments.
         """
         found: list[tuple[JsonObject, ToolCall, list[str]]] = []
-        for one in due.objects() if not (self._order.count or self._server.gathered or refused) else ():
-            if (before or due.without(one)) and (due.is_alone or not one.members):
-                continue
+        for one in due.objects(before) if not (self._order.count or self._server.gathered or refused) else ():
             unread = UnreadCall(None, 0, name=due.name)
             unread.add(CallPiece(None, None, due.name, one.json))
             read = self._readers.server_calls.read(unread, due.name, set(), made=0, complete=True)

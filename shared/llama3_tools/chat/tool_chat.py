@@ -193,17 +193,18 @@ class ToolChat:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
         order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        checks = partial(self._checks.misfits, accepts=accepts)
-        tool = self._tools.get(self._due(choice.tool_choice, request.output_tool) or "")
-        is_alone = choice.tool_choice == "required" and len(self._tools) > 1
-        due = DueCall(tool, checks, is_alone=is_alone) if tool else None
+        due = self._due(request)
         return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due, may_retry=may_retry)
 
-    def _due(self, tool_choice: ToolChoice, output_tool: str | None) -> str | None:
-        """Return the one tool of which an object alone is a call; `None` if there is none."""
-        if tool_choice != "required":
-            return tool_choice
-        return next(iter(self._tools)) if len(self._tools) == 1 else output_tool
+    def _due(self, request: Request) -> DueCall | None:
+        """Return what finds an object that is a call of the one tool that is due; `None` if there is none."""
+        name: str | None = request.choice.tool_choice
+        is_alone = name == "required" and len(self._tools) > 1
+        if name == "required":
+            name = request.output_tool if is_alone else next(iter(self._tools), None)
+        tool = self._tools.get(name or "")
+        misfits = partial(self._checks.misfits, accepts=request.accepts)
+        return DueCall(tool, misfits, is_alone=is_alone) if tool else None
 
     def _readers_for(self, tool_choice: ToolChoice) -> AnswerReaders:
         """Return what reads the answers, made once for each tool that a choice names: no other one can be called."""
