@@ -30,7 +30,6 @@ from pages import table
 from speed import main
 from workloads import GROWING, TYPICAL, Workload
 
-ROOT = Path(__file__).parents[2]
 SIZE = 4096
 MEMORY = [workload.name for workload, *_ in STREAMS]
 TARGETS = [

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "how-well-it-reads.md").read_text(encoding="utf-8")
 PAGES = "".join(
     (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     for name in ("how-well-it-reads", "how-well-by-category", "other-projects")

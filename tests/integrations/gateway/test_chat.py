@@ -565,10 +565,6 @@ def test_one_model_may_have_settings_and_an_upstream_of_its_own():
     assert "<function=" in prompt
 
 
-def event_count(data: bytes) -> int:
-    return data.count(b"\n\n")
-
-
 @pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream", "TEXT/EVENT-STREAM"])
 def test_a_stream_may_be_called_by_another_name(content_type: str):
     with serving([replace(stream(TEXT), content_type=content_type)]) as served:

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
@@ -459,7 +458,6 @@ class TestMissingPackages:
             llama3_gateway.Nothing  # noqa: B018 - asked for
 
 
-ROOT = Path(__file__).parents[3]
 ARGUMENTS = ["-c", "from llama3_gateway.command import serve; serve()"]
 
 

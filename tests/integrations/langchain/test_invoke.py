@@ -27,7 +27,6 @@ from langchain_llama3_tools import Llama3JsonToolOutputParser
 
 PARIS = tool_call(name="get_weather", args={"city": "Paris"}, id="call_0")
 IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
-REASONING = {"type": "reasoning", "reasoning": "Weather?"}
 
 
 def text(text: str, **other: Any) -> dict[str, Any]:

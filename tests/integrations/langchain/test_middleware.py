@@ -160,14 +160,6 @@ class TestStructuredAnswers:
         assert result.get("structured_response") is None
 
 
-NAMED_LAST = [
-    ('<tool_call>\n{"arguments": {"city": "Paris",}, "name": "get_weather"}\n</tool_call>', "get_weather"),
-    ("<tool_call>\n{'arguments': {'city': 'Paris'}, 'name': 'get_weather'}\n</tool_call>", "get_weather"),
-    ('<tool_call>\n{"arguments": {"city": "Par', "a tool"),
-]
-"""As Hermes orders a call, in JSON that is none, and the tool that the model is told about."""
-
-
 class TestRetries:
     """What the model is told, and how often, is the chat layer's; here, that an agent goes on with it."""
 

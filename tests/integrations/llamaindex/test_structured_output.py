@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -163,8 +163,3 @@ async def test_a_whole_agent_speaks_the_strict_format():
     assert "".join(deltas) == "Let me see.Sunny!"
     assert first["response_format"]["json_schema"]["schema"]["required"] == ["message", "tool_call"]
     assert second["messages"][1]["content"] == call
-
-
-def _last(responses: Iterator[Any]) -> Any:
-    *_, last = responses
-    return last.message

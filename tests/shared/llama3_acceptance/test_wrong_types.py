@@ -27,7 +27,6 @@ F = ExpectedCall("f")
 SUITE = Suite("Home", (), (Case("a", "Go"),))
 ONE_CALL = "write ((call,),) for one call, ((),) for an answer in words"
 
-PROMPT = ("system", "format", "tools_in", "examples", "multiple", "response_format")
 EXPECTED = "write the name of a tool, an ExpectedCall, a list of ExpectedCalls, or None"
 
 

@@ -10,11 +10,10 @@ import pytest
 from chunkings import read
 from fragments import READINGS, SITUATIONS
 from llama3_tools import CallProgress, Extractor, Limits, TextDelta
-from told import TOOLS, tool
+from told import TOOLS
 
 CALL = '{"name": "f", "parameters": {"city": "Paris"}}'
 LONG = '{"name": "g", "parameters": {"city": "Paris"}}'
-ALL = [*TOOLS, tool("code_interpreter", "code")]
 
 
 def progress(chunks: list[str], **options: Any) -> list[CallProgress]:
