@@ -11,11 +11,11 @@ from typing import TypeVar
 
 __all__ = ["OUTPUTS", "TASKS", "THREADS", "in_tasks", "in_threads", "pieces"]
 
-THREADS, TASKS = 32, 1000
+THREADS, TASKS = 8, 400
 
 OUTPUTS = [
     output.replace("NUMBER", str(number))
-    for number in range(8)
+    for number in range(4)
     for output in (
         'One {"name": "f", "parameters": {"q": "NUMBER"}} two <tool_call>{"name": "g", "arguments": {}}</tool_call>',
         "<think>NUMBER</think> [f(q=NUMBER), g(a='x')]",

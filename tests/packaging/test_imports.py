@@ -118,12 +118,37 @@ def test_what_needs_an_extra_works_with_it_and_names_it_where_it_is_missing(extr
     assert (status != 0, f"pip install 'llama3-tools[{extra}]'" in printed) == (True, True), printed
 
 
+TOO_OLD = {
+    "langchain": "import types; sys.modules['langchain_core'] = old = types.ModuleType('old'); old.__path__ = []",
+    "llama-index": "import llama_index.core.base.llms.types as types; del types.ToolCallBlock",
+}
+
+
+@pytest.mark.parametrize("extra", TOO_OLD)
+def test_a_framework_that_is_too_old_is_as_one_that_is_missing(extra: str) -> None:
+    status, printed = installed.run(
+        f"import sys; sys.path[:] = {sys.path!r}\n{TOO_OLD[extra]}\n{installed.NEEDS[extra][1]}"
+    )
+    assert (status != 0, f"pip install 'llama3-tools[{extra}]'" in printed) == (True, True), printed
+
+
+@pytest.mark.parametrize(("extra", "missing"), [("langchain", "jsonpatch"), ("llama-index", "filetype")])
+def test_a_framework_whose_own_needs_are_missing_speaks_for_itself(extra: str, missing: str) -> None:
+    program = f"import sys; sys.path[:] = {sys.path!r}\n{BLOCK.format(blocked=missing)}{installed.NEEDS[extra][1]}"
+    status, printed = installed.run(program)
+    assert (status != 0, missing in printed, "MissingExtraError" in printed) == (True, True, False), printed
+
+
 @pytest.mark.parametrize(("adapter", "other", "names", "more"), ADAPTERS)
-def test_an_adapter_exports_all_that_it_says_and_brings_no_more_than_it_needs(
+def test_an_adapter_exports_all_that_it_says_brings_no_more_than_it_needs_and_asks_nobody(
     adapter: str, other: str, names: str, more: list[str]
 ) -> None:
-    """It is imported where the other framework is missing."""
+    """It is imported where the other framework is missing, and warns of nothing."""
     program = f"""{BLOCK.format(blocked=other)}
+import socket, warnings
+def refuse(*_): raise SystemExit("network")
+socket.socket.connect = socket.getaddrinfo = refuse
+warnings.simplefilter("error")
 import {BASES[adapter]}
 before = set(sys.modules)
 from {adapter} import {names}

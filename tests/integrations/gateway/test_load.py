@@ -42,9 +42,9 @@ def test_200_streams_at_once():
         assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == (text, 1, "tool_calls")
 
 
-def test_100_000_chunks_in_one_stream():
+def test_50_000_chunks_in_one_stream():
     """Each is written by itself. The memory is that of the gateway's process, which has no other work."""
-    count = 100_000
+    count = 50_000
     body = {"text": "#: word ", "count": count, "pause": 0.0, "tools": benchmark.declared_tools()}
     content: list[str] = []
 
@@ -63,7 +63,7 @@ def test_100_000_chunks_in_one_stream():
         grown = asyncio.run(ask(gateway, process))
     assert "".join(content).strip() == " ".join(f"{number}: word" for number in range(count))
     assert len(content) >= count
-    assert grown < 8 * 2**20  # bytes: the text twice, until the answer ends, and an allocator's reserve
+    assert grown < 4 * 2**20  # bytes: the text twice, until the answer ends, and an allocator's reserve
 
 
 def test_clients_that_leave_at_random_leave_nothing_behind():
