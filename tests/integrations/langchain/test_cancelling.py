@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from langchain_core.utils.aiter import aclosing
 
 from cancelling import cancel_reading, tasks
 from endpoints.script import Turn, cut_at
-from integrations.langchain.agents import PARIS, QUESTION, chat_openai, get_weather, serving
+from integrations.langchain.agents import PARIS, QUESTION, chat_openai, get_weather, serving, with_context
 from integrations.langchain.scripted import CALL, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 
@@ -171,9 +170,7 @@ def test_leaving_a_loop(chain_of: Callable[[TalkativeModel], Any]):
     assert llm.closed == ["sync"]
 
 
-@pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="tasks get no context, and LangGraph streams no model in an async agent"
-)
+@with_context
 async def test_leaving_an_agent_half_way_closes_the_stream_of_its_model():
     llm = model(waits=True)
     agent: Any = create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware()])

@@ -16,7 +16,6 @@ from integrations.langchain.scripted import (
     CUT_OFF,
     SHAPES,
     as_block_chunks,
-    as_unversioned_block_chunks,
     counted_ids,
     fields,
     streamed,
@@ -202,15 +201,6 @@ def test_a_consumer_may_stop_at_any_chunk() -> None:
 
 class TestBlocks:
     """Content that is a list of blocks."""
-
-    def test_their_text_becomes_one_and_the_others_stay(self) -> None:
-        for pieces in chunkings(f"Let me check. {CALL} Done."):
-            message = summed(streamed(Llama3JsonToolOutputParser(), as_unversioned_block_chunks(pieces)))
-            assert [part if isinstance(part, str) else part["type"] for part in message.content] == [
-                "image_url",
-                "Let me check. Done.",
-            ]
-            assert [call["name"] for call in message.tool_calls] == ["get_weather"]
 
     def test_a_call_may_be_spread_over_text_blocks(self) -> None:
         pieces = ["Sure. ", CALL[:9], CALL[9:20], f"{CALL[20:]} Done", "."]
