@@ -27,7 +27,7 @@ PYTHONS = nox.project.python_versions(PROJECT)
 # What the tests of each part need: the extras that they test, what else they use, and where they stand.
 PARTS = {
     "core": (
-        ["acceptance", "cli", "test", "validation"],
+        ["acceptance", "cli", "validation"],
         ["langchain-core", "llama-index-core"],  # whose messages are judged, too
         ["shared", "tests/shared"],
     ),
@@ -81,12 +81,12 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
 
 
 @nox.session(python=PYTHONS)
-def newest(session: nox.Session) -> None:
-    """Test the core and the adapters with the newest packages that may be installed."""
-    others = [package for _, packages, _ in PARTS.values() for package in packages]
-    extras = "acceptance,batch,cli,gateway,langchain-agents,llama-index,test"
-    session.install("--upgrade", "--editable", f".[{extras}]", "langchain-tests", *others)
-    run_tests(session, *(place for _, _, places in PARTS.values() for place in places))
+@nox.parametrize("part", list(PARTS), ids=list(PARTS))
+def newest(session: nox.Session, part: str) -> None:
+    """Test a part alone, with the newest packages that may be installed."""
+    extras, others, places = PARTS[part]
+    session.install("--upgrade", "--editable", f".[{','.join([*extras, 'test'])}]", "langchain-tests", *others)
+    run_tests(session, *places)
 
 
 @nox.session(python=PYTHONS)

@@ -8,10 +8,10 @@ import urllib.error
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import httpx
 import openai
 
 from endpoints.fetch import fetch
+from llama3_tools.chat import EndpointFault, endpoint_fault
 
 __all__ = ["Endpoint", "EndpointError", "connect", "explain"]
 
@@ -102,8 +102,8 @@ def explain(error: Exception, endpoint: Endpoint) -> str | None:  # noqa: PLR091
     """
     at = endpoint.base_url
     match error:
-        case httpx.TransportError():
-            return f"The connection to {at} broke: {error}. What had arrived stands above."
+        case _ if endpoint_fault(error) is EndpointFault.BROKE_OFF:
+            return f"The connection to {at} broke. What had arrived stands above."
         case openai.NotFoundError() if endpoint.model not in endpoint.models:
             served = f" It serves: {', '.join(endpoint.models)}." if endpoint.models else ""
             return f"{at} does not know the model {endpoint.model!r}: {_message(error).removesuffix('.')}.{served}"

@@ -146,7 +146,7 @@ class TestScript:
         with scripted_server(Turn(pieces=("a", "b"), breaks=True)) as server, client_of(server) as client:
             chunks = client.completions.create(model="scripted", prompt="", stream=True)
             assert [next(chunks).choices[0].text for _ in range(2)] == ["a", "b"]
-            with pytest.raises(httpx.RemoteProtocolError, match="incomplete chunked read"):
+            with pytest.raises((httpx.RemoteProtocolError, openai.APIConnectionError)):
                 next(chunks)
 
     def test_a_whole_answer_can_break_off(self) -> None:

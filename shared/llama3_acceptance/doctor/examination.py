@@ -139,7 +139,7 @@ def examine(
 
     Raises:
         EndpointError: the address is not a URL or is that of a request, or the key cannot be sent.
-        MissingExtraError: httpx is not installed.
+        MissingExtraError: httpx2 is not installed.
     """
     check_endpoint(Endpoint(base_url, model, api_key))
     _check_path(base_url)

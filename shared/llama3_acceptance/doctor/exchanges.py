@@ -20,7 +20,7 @@ from llama3_tools.chat.server_calls import ServerCalls
 from llama3_tools.values import shortened
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2 as httpx
 
 __all__ = ["Connection", "Exchange", "Failure", "SentCall", "bare_url"]
 
@@ -123,7 +123,7 @@ class Connection:
             api_key: its key.
             seconds: how long all requests together may take.
         """
-        import httpx  # noqa: PLC0415 - an extra: `check_endpoint` says if it is missing
+        import httpx2 as httpx  # noqa: PLC0415 - an extra: `check_endpoint` says if it is missing
 
         self._httpx = httpx
         self._base_url = base_url.rstrip("/")

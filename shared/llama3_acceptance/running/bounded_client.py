@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
-import httpx
 from openai import DefaultAsyncHttpxClient
 
 __all__ = ["BoundedClient"]
@@ -26,13 +26,14 @@ class BoundedClient(DefaultAsyncHttpxClient):
         super().__init__(timeout=seconds)
         self._seconds = seconds
 
-    async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:  # noqa: ANN401 - httpx's
+    async def send(self, request: Any, **options: Any) -> Any:  # noqa: ANN401 - those of httpx, or of httpx2
         """Send a request, and read the whole response.
 
         Raises:
-            httpx.TimeoutException: it did not end in time.
+            ReadTimeout: it did not end in time; that of httpx2 from openai 3 on.
         """
         try:
             return await asyncio.wait_for(super().send(request, **options), self._seconds)
         except asyncio.TimeoutError:
+            httpx = sys.modules[type(request).__module__.partition(".")[0]]
             raise httpx.ReadTimeout("the response did not end in time", request=request) from None

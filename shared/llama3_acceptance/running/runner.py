@@ -142,12 +142,12 @@ def check_endpoint(endpoint: Endpoint) -> None:
 
     Raises:
         EndpointError: the address is not a URL, or the key cannot be sent. Its text says what it has to be.
-        MissingExtraError: httpx is not installed.
+        MissingExtraError: httpx2 is not installed.
     """
     try:
-        import httpx  # noqa: PLC0415 - comes with the openai client, an extra
+        import httpx2 as httpx  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise MissingExtraError("asking an endpoint needs httpx: pip install 'llama3-tools[acceptance]'") from error
+        raise MissingExtraError("asking an endpoint needs httpx2: pip install 'llama3-tools[acceptance]'") from error
     try:
         url = httpx.URL(endpoint.base_url)
     except (httpx.InvalidURL, UnicodeError) as error:

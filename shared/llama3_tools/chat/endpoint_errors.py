@@ -92,7 +92,7 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     fault = _fault_of_connection(names)
     if fault:
         return fault
-    text = str(error).lower()
+    text = f"{error} {getattr(error, 'body', None) or ''}".lower()  # where openai 3 leaves all but the message
     status = status_of(error) or HTTPStatus.OK
     is_page = any(part in text for part in _PAGE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:

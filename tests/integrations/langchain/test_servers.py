@@ -34,6 +34,10 @@ NO_COMPLETION = "the server's answer is not a completion: does the address end i
 BROKE_OFF = "the answer stopped in the middle: look in the server's log"
 
 
+BROKEN_STREAM = (httpx.RemoteProtocolError, openai.APIConnectionError)
+"""What a client raises: before openai 3 what is below it, then its own."""
+
+
 def model(llm: ChatOpenAI, **options: Any) -> Any:
     return Llama3ToolModel(llm, **options).bind_tools([get_weather])
 
@@ -131,9 +135,7 @@ class TestEndpoints:
             address = server.base_url
             with pytest.raises(openai.NotFoundError) as error:
                 ask(made(llm_at(address, model="llama4")), way)
-        assert str(error.value).startswith(
-            "Error code: 404 - {'error': {'message': 'The model `llama4` does not exist.'"
-        )
+        assert "The model `llama4` does not exist." in str(error.value)
         assert notes(error)[0] == f"the server has no model 'llama4': {address}/models lists those that it has"
 
     def test_an_address_without_its_path(self, made: Callable[..., Any], way: str) -> None:
@@ -215,7 +217,7 @@ class TestHints:
         with LoopbackServer(lambda _: proxy) as server, pytest.raises(openai.InternalServerError) as error:
             model(llm_at(server.base_url)).invoke("Hi")
         hint = "a proxy answered instead of the server: is the server behind it running?"
-        assert (str(error.value), notes(error)) == (PAGE.decode(), [hint])
+        assert notes(error) == [hint]
 
     def test_what_the_server_says_itself_stays_as_it_is(self) -> None:
         told = answer_events(['{"error": {"message": "out of memory"}}'])
@@ -249,16 +251,15 @@ class TestStreamsThatBreak:
             pytest.skip("before Python 3.11 tasks get no context, and LangGraph streams no model in an async agent")
         arrived: list[str] = []
         broken = Turn(pieces=cut_at(text, *range(3, len(text), 3)), breaks=True)
-        with serving(broken) as server, pytest.raises(httpx.RemoteProtocolError) as error:
+        with serving(broken) as server, pytest.raises(BROKEN_STREAM) as error:
             ask(made(chat_openai(server)), way, arrived)
         assert "".join(arrived) == text
-        assert str(error.value).startswith("peer closed connection without sending complete message body")
         assert notes(error)[0] == BROKE_OFF
 
     def test_a_call_that_was_complete_is_there(self, made: Callable[..., Any]) -> None:
         arrived: list[str] = []
         broken = Turn(pieces=cut_at(f"Hm. {PARIS} And", 10), breaks=True)
-        with serving(broken) as server, pytest.raises(httpx.RemoteProtocolError):
+        with serving(broken) as server, pytest.raises(BROKEN_STREAM):
             ask(made(chat_openai(server)), "stream", arrived)
         assert "".join(arrived) == "Hm. And"
 
@@ -282,6 +283,6 @@ class TestStreamsThatBreak:
 @as_a_stream
 def test_a_stream_without_tools_that_breaks_gives_all_its_text(way: str) -> None:
     arrived: list[str] = []
-    with serving(Turn(pieces=(PARIS, " {"), breaks=True)) as server, pytest.raises(httpx.RemoteProtocolError):
+    with serving(Turn(pieces=(PARIS, " {"), breaks=True)) as server, pytest.raises(BROKEN_STREAM):
         ask(Llama3ToolModel(chat_openai(server)).bind(), way, arrived)
     assert "".join(arrived) == PARIS + " {"

@@ -389,7 +389,7 @@ def test_an_endpoint_and_a_model_have_to_be_named(monkeypatch: pytest.MonkeyPatc
 
 
 def test_without_httpx_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
     result = ask("http://127.0.0.1:9/v1")
     assert result.exit_code == 2
     assert "pip install 'llama3-tools[acceptance]'" in result.output
