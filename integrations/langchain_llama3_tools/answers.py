@@ -15,7 +15,6 @@ from langchain_core.messages import (
     ToolCallChunk,
 )
 from langchain_core.messages import ToolCall as LangChainToolCall
-from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
@@ -23,7 +22,7 @@ from langchain_llama3_tools.conversation import REASONING, Content, of_answer, o
 from llama3_tools import ToolCall
 from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
 
-__all__ = ["AnswerStream", "as_chunk", "read_answer", "sum_chunks", "to_call", "with_reason"]
+__all__ = ["AnswerStream", "as_chunk", "read_answer", "with_reason"]
 
 _FINISH_REASON = "finish_reason"
 
@@ -66,12 +65,6 @@ def as_chunk(given: str | BaseMessage) -> AIMessageChunk:
         return AIMessageChunk(content=given)
     fields = {name: getattr(given, name) for name in type(given).model_fields if name in AIMessageChunk.model_fields}
     return AIMessageChunk(**{**(given.model_extra or {}), **fields, "type": "AIMessageChunk"})
-
-
-def sum_chunks(chunks: Iterable[AIMessageChunk]) -> BaseMessage:
-    """Return the message that chunks are together; an empty one of none."""
-    first, *others = [*chunks] or [AIMessageChunk(content="")]
-    return add_ai_message_chunks(first, *others)
 
 
 def _metadata(message: BaseMessage) -> dict[str, Any]:

@@ -15,13 +15,12 @@ from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
 from typing_extensions import Self
 
-from langchain_llama3_tools.accepting import accepting, output_tool
 from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed, done, streamed
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.parser import changed_options
 from langchain_llama3_tools.runs import Manager, begun, steps_in
 from langchain_llama3_tools.structured import read_object
-from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat
+from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, accepting, bound_chat, output_tool
 from langchain_llama3_tools.turn import Turn
 from llama3_tools import __version__
 from llama3_tools.chat import Accepts, ArgumentChecks, ChatOption, ChatOptions, chat_options

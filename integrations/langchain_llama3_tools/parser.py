@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,11 @@ from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf
 from typing_extensions import Self
 
-from langchain_llama3_tools.answers import AnswerStream, as_chunk, read_answer, sum_chunks
-from langchain_llama3_tools.strict import read_strictly
+from langchain_llama3_tools.answers import AnswerStream, read_answer
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import (
-    Extractor,
-    Limits,
-    ReadOption,
-    ReadOptions,
-    render_response_prompt,
-    render_tool_prompt,
-)
+from llama3_tools import Extractor, Limits, ReadOption, ReadOptions, render_tool_prompt
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat, read_options
 from llama3_tools.errors import a_type
-from llama3_tools.strict import require_strict_reading
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -72,11 +63,6 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     repeated_calls: RepeatedCalls = "report"
     """What becomes of a call that repeats the one before it, with text in between: with `"report"`, it is none and
     stands in `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
-    strict: bool = False
-    """The whole text has to be one JSON object, `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or
-    with `"tool_call": null`; anything else raises `OutputParserException`. A stream comes at its end, all at once."""
-    multiple: bool = False
-    """With `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`."""
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
     """How the model's text is read. The options can be given by name: `Llama3JsonToolOutputParser(repair=True)`."""
 
@@ -84,14 +70,12 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     if TYPE_CHECKING:
 
-        def __init__(  # noqa: PLR0913 (options, each by its name)
+        def __init__(
             self,
             tools: Iterable[LangChainToolLike] | None = None,
             *,
             on_invalid: OnInvalid = "collect",
             repeated_calls: RepeatedCalls = "report",
-            strict: bool = False,
-            multiple: bool = False,
             name: str | None = None,
             options: ReadOptions | None = None,
             **changes: Unpack[ReadOption],
@@ -107,11 +91,6 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             options = read_options(options, changes)
             super().__init__(options=options, **own)
             Extractor(self.tools, options=options)  # which checks that there are tools if an option goes by them
-            require_strict_reading(options, strict=self.strict, multiple=self.multiple)
-            if self.strict and options.on_unknown_tool == "call" and options.coerce_arguments:
-                raise ValueError(
-                    'strict=True with coerce_arguments=True calls declared tools only: leave out on_unknown_tool="call"'
-                )
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
         """Read the first generation, a model's message or mere text.
@@ -122,8 +101,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
         Raises:
             TypeError: the message is not a model's.
-            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`; or `strict` does not allow the
-                text.
+            OutputParserException: a call is malformed, and `on_invalid` is `"raise"`.
         """
         generation = result[0]
         if isinstance(generation, ChatGeneration):
@@ -131,9 +109,6 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         else:
             message = AIMessage(content=generation.text, response_metadata=generation.generation_info or {})
         read, reply = read_answer(self._request, message, generation.generation_info)
-        if self.strict:
-            options, multiple = self.options, self.multiple
-            return read_strictly(read, str(message.text), tools=self.tools, options=options, multiple=multiple)
         if self.on_invalid == "raise":
             _require_whole_calls(reply, str(message.text))
         return read
@@ -168,14 +143,11 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     def get_format_instructions(self) -> str:
         """Return Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
 
-        With `strict`, it is the prompt for the strict response format. A parser without tools has none to show: it is
-        empty.
+        A parser without tools has none to show: it is empty.
 
         >>> Llama3JsonToolOutputParser(tools=[{"name": "now"}]).get_format_instructions()[:50]
         'Given the following functions, please respond with'
         """
-        if self.strict:
-            return render_response_prompt(self.tools, multiple=self.multiple)
         return render_tool_prompt(self.tools or [])
 
     @classmethod
@@ -193,9 +165,6 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return "llama3_json_tools"
 
     def _transform(self, input: Iterator[str | BaseMessage]) -> Iterator[AIMessage]:
-        if self.strict:  # the last character may break the format
-            yield self._whole(list(input))
-            return
         answer = AnswerStream(self._request)
         try:
             for output in input:
@@ -207,9 +176,6 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         yield from self._ending(answer)
 
     async def _atransform(self, input: AsyncIterator[str | BaseMessage]) -> AsyncIterator[AIMessage]:
-        if self.strict:
-            yield self._whole([output async for output in input])
-            return
         answer = AnswerStream(self._request)
         try:
             async for output in input:
@@ -231,15 +197,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     @cached_property
     def _request(self) -> Request:
         """What every answer is read by: it asks for nothing."""
-        read = replace(self.options, formats="none") if self.strict else self.options
         options = ChatOptions(
-            read=read, tools_in="request", prompt_format=None, repeated_calls=self.repeated_calls, max_retries=0
+            read=self.options, tools_in="request", prompt_format=None, repeated_calls=self.repeated_calls, max_retries=0
         )
         return kept_chat(self.tools, options).request([])
-
-    def _whole(self, outputs: Iterable[str | BaseMessage]) -> AIMessageChunk:
-        chunks = [as_chunk(_require_output(output)) for output in outputs]
-        return as_chunk(self.parse_result([ChatGeneration(message=sum_chunks(chunks))]))
 
     def _ending(self, answer: AnswerStream) -> Iterator[AIMessageChunk]:
         if not answer.has_begun:

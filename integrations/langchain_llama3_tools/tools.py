@@ -1,22 +1,26 @@
-"""All that LangChain accepts as a tool, as OpenAI tool dicts."""
+"""All that LangChain accepts as a tool, as OpenAI tool dicts, and what it takes beside what its JSON Schema says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel
 
 from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
-from llama3_tools.chat import ChatOptions, ToolChat, kept_chat
+from llama3_tools.chat import Accepts, ChatOptions, ToolChat, class_problems, kept_chat
 from llama3_tools.errors import a_type
 from llama3_tools.tools import SCHEMA_KEYS, describe_tool, require_tool_list, server_tool_error
 
 __all__ = [
     "LangChainToolChoice",
     "LangChainToolLike",
+    "accepting",
     "bound_chat",
+    "output_tool",
     "render_llama3_tools",
     "to_openai_tools",
     "tool_dicts",
@@ -75,6 +79,21 @@ def tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     """
     require_tool_list(tools, BaseTool)
     return [_to_dict(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
+
+
+def accepting(tools: Iterable[object]) -> Accepts | None:
+    """Return what says whether a tool takes arguments that its schema does not; `None` without classes among them."""
+    classes: dict[str, Any] = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+    models = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]
+    classes |= {one.model_config.get("title") or one.__name__: one for one in models}
+    return partial(_problems, classes) if classes else None
+
+
+def output_tool(tools: Iterable[object]) -> str | None:
+    """Return the tool that runs nothing: agents have one for a `response_format`; `None` if there are more, or none."""
+    structured = (tool for tool in tools if isinstance(tool, StructuredTool))
+    empty = [tool.name for tool in structured if not (tool.func or tool.coroutine)]
+    return empty[0] if len(empty) == 1 else None
 
 
 def render_llama3_tools(
@@ -139,3 +158,15 @@ def _without_titles(schema: object) -> object:
     if isinstance(schema, Mapping):
         return {key: _without_titles(value) for key, value in schema.items() if key != "title"}
     return [_without_titles(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _problems(tools: Mapping[str, Any], name: str, arguments: dict[str, Any]) -> list[str] | None:
+    tool = tools.get(name)
+    schema = tool.args_schema if isinstance(tool, BaseTool) else tool
+    if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        return None
+    if not isinstance(tool, BaseTool):
+        return class_problems(schema, arguments)
+    shown: Any = tool.tool_call_schema  # of all fields but those that the agent fills in
+    problems = class_problems(schema, arguments, schema.model_fields.keys() - shown.model_fields.keys())
+    return None if problems else problems  # the model reads what the schema says

@@ -23,7 +23,7 @@ with of_extra(
     # New in 0.14.5; in some versions after it, ReAct agents refuse reasoning.
     from llama_index.core.base.llms.types import ToolCallBlock as _ToolCallBlock  # noqa: F401 (asked for, not used)
 
-from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
+from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
@@ -39,7 +39,6 @@ __all__ = [
     "Llama3ToolOutput",
     "LlamaIndexToolLike",
     "MalformedToolCallError",
-    "StrictResponseError",
 ]
 
 _MODULES = {"Llama3ToolLLM": "llm", "Llama3ReActOutputParser": "react"}

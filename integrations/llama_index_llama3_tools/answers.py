@@ -69,9 +69,9 @@ class Answer:
         """The calls in OpenAI's form, for those parts of LlamaIndex that look for it."""
         self._last: ChatResponse | None = None
         self._message: ChatMessage | None = None
-        self.server_calls: list[Any] = []
+        self._server_calls: list[Any] = []
         """The calls that the server found."""
-        self.has_server_reasoning = False
+        self._has_server_reasoning = False
         """Whether the server has split reasoning off itself."""
         self._finish_reason: str | None = None
 
@@ -151,7 +151,7 @@ class Answer:
         self._last = chat
         self._finish_reason = finish_reason_in(chat.raw) or self._finish_reason
         kinds = {block.block_type for block in chat.message.blocks}
-        if not self.has_server_reasoning and (_THINKING in chat.additional_kwargs or "thinking" in kinds):
+        if not self._has_server_reasoning and (_THINKING in chat.additional_kwargs or "thinking" in kinds):
             self._note_server_thought(chat)
         if "tool_call" in kinds or not CALL_KWARGS.isdisjoint(chat.message.additional_kwargs):
             self._note_server_calls(calls_of(chat.message))
@@ -163,19 +163,19 @@ class Answer:
         thoughts = [block.content for block in chat.message.blocks if isinstance(block, ThinkingBlock)]
         thought = next(filter(None, [chat.additional_kwargs.get(_THINKING), *thoughts]), None)
         if thought:
-            self.has_server_reasoning = True
+            self._has_server_reasoning = True
             self._stream.feed({"reasoning_content": thought})
 
     def _note_server_calls(self, calls: list[Any]) -> None:
         """Note the calls of a message. Most LLMs repeat those that came before; some send each call once."""
-        before = self.server_calls
+        before = self._server_calls
         ids, others = ({call.get("id") for call in given if isinstance(call, Mapping)} for given in (calls, before))
-        self.server_calls = [*before, *calls] if all(ids) and all(others) and ids.isdisjoint(others) else calls
+        self._server_calls = [*before, *calls] if all(ids) and all(others) and ids.isdisjoint(others) else calls
 
     def _conclude(self, end: Callable[[str | None], list[Delta]]) -> tuple[str, str]:
         """End the answer, with the calls that the server found, and return what is new of its text and reasoning."""
-        if self.server_calls:
-            calls = enumerate(self.server_calls)
+        if self._server_calls:
+            calls = enumerate(self._server_calls)
             numbered = [{**call, "index": index} if isinstance(call, Mapping) else call for index, call in calls]
             self._stream.feed({"tool_calls": numbered})
         fresh = self._note(end(self._finish_reason))

@@ -1,12 +1,5 @@
 """What this package raises.
 
-.. code-block:: text
-
-    Llama3ToolsError
-    ├── MalformedToolCallError (OutputParserException, ValueError)    a call that does not run
-    └── ResponseFormatError (ValueError)
-        └── StrictResponseError (OutputParserException)               an output that is not the strict response object
-
 An LLM's own errors come through as they are, with a note that says what to do if that is known.
 """
 
@@ -16,10 +9,10 @@ from collections.abc import Iterable
 
 from llama_index.core.output_parsers.base import OutputParserException
 
-from llama3_tools import Llama3ToolsError, ResponseFormatError
+from llama3_tools import Llama3ToolsError
 from llama3_tools.chat import RefusedCall
 
-__all__ = ["MalformedToolCallError", "StrictResponseError"]
+__all__ = ["MalformedToolCallError"]
 
 
 class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError):
@@ -49,16 +42,3 @@ class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError
     def __reduce__(self) -> tuple[type[MalformedToolCallError], tuple[str, tuple[RefusedCall, ...]]]:
         """Pickle by the arguments; an exception pickles by its message otherwise."""
         return type(self), (self.output, self.errors)
-
-
-class StrictResponseError(ResponseFormatError, OutputParserException):
-    """An output that is not the one object of the strict response format (`strict=True`).
-
-    It is LlamaIndex's `OutputParserException`, and a `ValueError` too, because parts of LlamaIndex retry on that alone.
-    Its text says what is wrong and what was expected, for the model to try again; `output` holds what it wrote.
-
-    >>> from llama_index_llama3_tools import Llama3JsonToolOutputParser
-    >>> Llama3JsonToolOutputParser(strict=True).parse("Sunny.")
-    Traceback (most recent call last):
-    llama_index_llama3_tools.errors.StrictResponseError: no_json: no JSON object is in the output, which begins ...
-    """

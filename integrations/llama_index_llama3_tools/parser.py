@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.types import BaseOutputParser
 
-from llama3_tools import ReadOptions, ResponseFormatError, new_call_id, render_response_prompt
+from llama3_tools import ReadOptions
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools, read_options
-from llama3_tools.errors import a_type, require_bool, require_words
-from llama3_tools.strict import parse_after_reasoning, require_strict_reading
+from llama3_tools.errors import a_type, require_words
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
-from llama_index_llama3_tools.errors import MalformedToolCallError, StrictResponseError
+from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import require_messages, to_dicts, to_messages
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
@@ -51,44 +46,29 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             (`"collect"`), or a reason to `"raise"` a `MalformedToolCallError`.
         repeated_calls: what becomes of a call that repeats the one before it, with text in between: with `"report"`, it
             does not count; with `"keep"`, it is a call like others.
-        strict: the whole output has to be one JSON object,
-            `{"message": "…", "tool_call": {"name": "…", "arguments": {…}}}` or with `"tool_call": null`, and anything
-            else raises a `StrictResponseError`. A stream comes at its end, as one response; the model is shown the
-            format, with or without tools.
-        multiple: with `strict`, the calls stand in an array, `"tool_calls"`, rather than one in `"tool_call"`.
-        options: how outputs are read. `None`: `ReadOptions()`. With `strict`, reasoning may stand before the object.
+        options: how outputs are read. `None`: `ReadOptions()`.
         **changes: single options of reading, by name, which go before those in `options`.
 
     Raises:
         TypeError: `tools` is no list of tools, there is no such option, or it has the wrong type.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
-        ValueError: an option has a value that it cannot have, `multiple` comes without `strict`, `strict` with
-            `formats` or `repair`, or `coerce_arguments` or `repair` without `tools`.
+        ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` comes without `tools`.
     """
 
-    def __init__(  # noqa: PLR0913 (options, each by its name)
+    def __init__(
         self,
         tools: Iterable[LlamaIndexToolLike] | None = None,
         *,
         on_invalid: OnInvalid = "collect",
         repeated_calls: RepeatedCalls = "report",
-        strict: bool = False,
-        multiple: bool = False,
         options: ReadOptions | None = None,
         **changes: Unpack[ReadOption],
     ) -> None:
         require_words({"on_invalid": on_invalid}, on_invalid=OnInvalid)
-        require_bool(strict=strict, multiple=multiple)
         read = read_options(options, changes)
         if tools is None and read.coerce_arguments:
             raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
-        require_strict_reading(read, strict=strict, multiple=multiple)
         self._on_invalid = on_invalid
-        self._strict = strict
-        self._multiple = multiple
-        self._strict_read = replace(read, coerce_arguments=False, id_factory=new_call_id)
-        if strict:  # whose object may be long: each call is looked at before
-            read = replace(read, limits=read.limits._replace(max_call_length=sys.maxsize))
         declared = None if tools is None else tool_dicts(tools)
         self.chat = ToolChat(
             declared, ChatOptions(read=read, repeated_calls=repeated_calls, prompt_format=None, max_retries=0)
@@ -106,7 +86,6 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `output` is not a text.
             MalformedToolCallError: a call is malformed, and `on_invalid="raise"`.
-            StrictResponseError: it is not the one object, and `strict=True`.
         """
         if not isinstance(output, str):
             raise TypeError(
@@ -127,11 +106,10 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `response` is neither a `ChatResponse` nor a `CompletionResponse`.
             MalformedToolCallError: a call is malformed, and `on_invalid="raise"`.
-            StrictResponseError: its text is not the one object, and `strict=True`.
         """
         answer = Answer(self._request)
         read = answer.whole(response)
-        self._check(answer.output, answer.reply, answer)
+        self._check(answer.output, answer.reply)
         return read
 
     def stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
@@ -158,16 +136,10 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `responses` holds something else.
             MalformedToolCallError: a call is malformed, and `on_invalid="raise"`; after the last response.
-            StrictResponseError: the text is not the one object, and `strict=True`; instead of any response.
         """
         answer = Answer(self._request)
-        last: ChatResponse | None = None
-        for last in stream_responses(responses, answer):
-            if not self._strict:  # in which the last character may break the format
-                yield last
-        self._check(answer.output, answer.reply, answer)
-        if self._strict and last is not None:
-            yield _at_once(last)
+        yield from stream_responses(responses, answer)
+        self._check(answer.output, answer.reply)
 
     async def astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
         """Take an asynchronous stream of responses apart while it comes in; see `stream`.
@@ -178,17 +150,12 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `responses` holds something else.
             MalformedToolCallError: a call is malformed, and `on_invalid="raise"`; after the last response.
-            StrictResponseError: the text is not the one object, and `strict=True`; instead of any response.
         """
         answer = Answer(self._request)
-        last: ChatResponse | None = None
         async with aclosing(astream_responses(responses, answer)) as read:
-            async for last in read:
-                if not self._strict:
-                    yield last
-        self._check(answer.output, answer.reply, answer)
-        if self._strict and last is not None:
-            yield _at_once(last)
+            async for response in read:
+                yield response
+        self._check(answer.output, answer.reply)
 
     def format(self, query: str) -> str:
         r"""Put the tool prompt in front of a query; without tools the query stays as it is.
@@ -207,7 +174,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         Raises:
             TypeError: `messages` is no list of messages.
         """
-        checked, prompt = require_messages(messages), self._tool_prompt
+        checked, prompt = require_messages(messages), self.chat.prompt()
         return to_messages(put_tools(to_dicts(checked), prompt, "user")) if prompt else checked
 
     def __repr__(self) -> str:
@@ -215,31 +182,6 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         names = ", ".join(self.chat.tools) if self._declares else "any"
         return f"<{type(self).__name__} tools: {names}>"
 
-    @cached_property
-    def _tool_prompt(self) -> str:
-        if self._strict:
-            tools = self.chat.tools.values() if self._declares else None
-            return render_response_prompt(tools, multiple=self._multiple)
-        return self.chat.prompt()
-
-    def _check(self, output: str, reply: Reply, answer: Answer | None = None) -> None:
-        if self._strict and not (answer and answer.server_calls):
-            read = self._strict_read
-            if answer and answer.has_server_reasoning:
-                read = replace(read, starts_reasoning=False)
-            tools = self.chat.tools.values() if self._declares else None
-            try:
-                parse_after_reasoning(output, tools=tools, multiple=self._multiple, read=read)
-            except ResponseFormatError as error:
-                raise StrictResponseError(
-                    error.problem, error.detail, expected=error.expected, output=output, offset=error.offset
-                ) from None
+    def _check(self, output: str, reply: Reply) -> None:
         if self._on_invalid == "raise" and reply.report.refused:
             raise MalformedToolCallError(output, reply.report.refused)
-
-
-def _at_once(last: ChatResponse) -> ChatResponse:
-    """Return the last response of a stream, for all of them."""
-    thoughts = [block.content for block in last.message.blocks if isinstance(block, ThinkingBlock) and block.content]
-    kwargs = {**last.additional_kwargs, **({"thinking_delta": "\n\n".join(thoughts)} if thoughts else {})}
-    return last.model_copy(update={"delta": last.message.content or "", "additional_kwargs": kwargs})

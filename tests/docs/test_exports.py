@@ -149,7 +149,6 @@ EXPORTS = {
         "Llama3ToolOutput",
         "LlamaIndexToolLike",
         "MalformedToolCallError",
-        "StrictResponseError",
     },
 }
 

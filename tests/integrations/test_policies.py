@@ -415,7 +415,7 @@ PARSERS: list[Any] = [
 
 def test_parsers_have_the_same_options_and_defaults():
     of_reading = {one.name for one in fields(ReadOptions)}
-    values = {"formats": ["json"], "strict": False, "multiple": False, "on_invalid": "raise", "repeated_calls": "keep"}
+    values = {"formats": ["json"], "on_invalid": "raise", "repeated_calls": "keep"}
     for parser in PARSERS:
         for name in [*of_reading, *values, "tools", "options"]:
             value = values.get(name, OTHER_OPTIONS.get(name, {"tools": [], "options": ReadOptions()}.get(name)))

@@ -11,9 +11,8 @@ import pytest
 import llama3_acceptance.suites.file
 import llama3_gateway.errors
 import llama3_tools.errors
-import llama_index_llama3_tools.errors
 
-MODULES = (llama3_tools.errors, llama3_gateway.errors, llama_index_llama3_tools.errors)
+MODULES = (llama3_tools.errors, llama3_gateway.errors)
 LINE = re.compile(
     r"    (?P<branch>(?:[│ ]   )*(?:[├└]── )?)(?P<name>[A-Z]\w+)(?: \((?P<others>[\w, ]+)\))?(?: {2,}.*)?"
 )

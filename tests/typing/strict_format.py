@@ -7,7 +7,6 @@ from typing import Any
 
 from typing_extensions import assert_type
 
-from langchain_llama3_tools import Llama3JsonToolOutputParser as LangChainParser
 from llama3_tools import (
     Extraction,
     ResponseFormatError,
@@ -17,8 +16,6 @@ from llama3_tools import (
     render_response_prompt,
     response_json_schema,
 )
-from llama_index_llama3_tools import Llama3JsonToolOutputParser as LlamaIndexParser
-from llama_index_llama3_tools import StrictResponseError
 
 
 def the_format(text: str, tools: Sequence[Tool]) -> None:
@@ -31,12 +28,3 @@ def the_format(text: str, tools: Sequence[Tool]) -> None:
         assert_type(error.problem, ResponseFormatProblem)
         assert_type(error.offset, int)
         assert_type(error.output, str)
-
-
-def the_parsers(tools: Sequence[Tool]) -> StrictResponseError | None:
-    LangChainParser(tools=tools, strict=True, multiple=True)
-    try:
-        LlamaIndexParser(tools, strict=True, multiple=True).parse("")
-    except StrictResponseError as error:
-        return error
-    return None

@@ -23,13 +23,13 @@ from llama3_tools.literals.json_object import JsonObject, parse_elements, parse_
 from llama3_tools.literals.json_places import BrokenObject, key_twice, read_object, value_start
 from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.options import ReadOptions, new_call_id
+from llama3_tools.options import new_call_id
 from llama3_tools.reader.json_calls import read_call
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-__all__ = ["check_response", "limits_of_reading", "parse_after_reasoning", "parse_response", "require_strict_reading"]
+__all__ = ["check_response", "parse_response"]
 
 _CALL_KEYS = ("name", "arguments")
 _OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
@@ -86,80 +86,11 @@ def parse_response(  # noqa: PLR0913 (an option each)
         ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
         ValueError: `coerce_arguments` has no `tools` to go by, or a limit is too low.
     """
-    of_reading = limits_of_reading(limits)
+    of_reading = require_limits(limits)._replace(max_call_length=sys.maxsize)  # each call is looked at before
     extractor = Extractor(tools=tools, coerce_arguments=coerce_arguments, limits=of_reading, id_factory=id_factory)
     require_tool_choice(tool_choice, extractor.tools)
     check_response(text, tools=extractor.tools, multiple=multiple, tool_choice=tool_choice, limits=limits)
     return extractor.extract(text)
-
-
-def parse_after_reasoning(
-    output: str, *, tools: Iterable[ToolLike] | None, multiple: bool, read: ReadOptions
-) -> Extraction:
-    """Read an output in the strict format, which may have thoughts before it, as a parser with options is to read it.
-
-    >>> read = ReadOptions(split_reasoning=True)
-    >>> output = '<think>A greeting.</think>{"message": "Hi", "tool_call": null}'
-    >>> parse_after_reasoning(output, tools=None, multiple=False, read=read).content
-    'Hi'
-
-    Args:
-        output: what the model wrote. Every offset in an error is one in it.
-        tools: the tools, which alone may be called unless `read.on_unknown_tool` is `"call"`.
-        multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
-        read: the options. With `split_reasoning`, thoughts are no part of the object.
-
-    Raises:
-        ResponseFormatError: the output is anything else.
-        ValueError: `coerce_arguments` has no `tools` to go by.
-    """
-    text = output
-    if read.split_reasoning:
-        thinking = Extractor(formats="none", split_reasoning=True, starts_reasoning=read.starts_reasoning)
-        begin = max(output.rfind(thinking.extract(output).content or ""), 0)
-        text = " " * begin + output[begin:]  # so that every offset stays what it is
-    try:
-        return parse_response(
-            text,
-            tools=None if read.on_unknown_tool == "call" else tools,
-            multiple=multiple,
-            coerce_arguments=read.coerce_arguments,
-            limits=read.limits,
-            id_factory=read.id_factory,
-        )
-    except ResponseFormatError as error:
-        raise ResponseFormatError(
-            error.problem, error.detail, expected=error.expected, output=output, offset=error.offset
-        ) from None
-
-
-def require_strict_reading(read: ReadOptions, *, strict: bool, multiple: bool) -> None:
-    """Require options that go with each other, of a parser that may be one of the strict format.
-
-    >>> require_strict_reading(ReadOptions(repair=True), strict=True, multiple=False)
-    Traceback (most recent call last):
-    ValueError: strict=True reads one form, as it is: it takes neither formats nor repair
-
-    Raises:
-        ValueError: they do not.
-    """
-    if multiple and not strict:
-        raise ValueError("multiple=True says how calls stand in the strict format: it takes strict=True")
-    if strict and (read.formats or read.repair):
-        raise ValueError("strict=True reads one form, as it is: it takes neither formats nor repair")
-
-
-def limits_of_reading(limits: Limits) -> Limits:
-    """Return the bounds for what `check_response` reads after it has looked at each call: the object may be long.
-
-    >>> limits_of_reading(Limits(max_calls=5)).max_call_length > Limits().max_call_length
-    True
-
-    Raises:
-        TypeError: not `Limits` of whole numbers.
-        ValueError: as `require_limits` has it.
-    """
-    return require_limits(limits)._replace(max_call_length=sys.maxsize)
 
 
 def check_response(

@@ -203,16 +203,9 @@ def _model(answers: Iterator[str]) -> GenericFakeChatModel:
     return GenericFakeChatModel(messages=answers)
 
 
-@pytest.mark.parametrize(
-    ("options", "output"),
-    [
-        ({"on_invalid": "raise"}, "<tool_call>{'name': 'f\x1b\u202eé\u200cé'}</tool_call>"),
-        ({"strict": True}, '{"message": "Hi", "tool_call": null, "\\u001b\u202eé\u200cé": 1}'),
-    ],
-    ids=["malformed", "strict"],
-)
-def test_an_error_shows_what_hides_or_commands_a_terminal(options: dict[str, Any], output: str) -> None:
+def test_an_error_shows_what_hides_or_commands_a_terminal() -> None:
+    output = "<tool_call>{'name': 'f\x1b\u202eé\u200cé'}</tool_call>"
     with pytest.raises(OutputParserException, match=r"\\x1b\\u202e") as error:
-        Llama3JsonToolOutputParser(**options).parse(output)
+        Llama3JsonToolOutputParser(on_invalid="raise").parse(output)
     assert error.value.llm_output == output
     assert not {"\x1b", "\u202e", "\u200c"} & set(f"{error.value}{error.value.observation}")

@@ -234,23 +234,3 @@ class TestTextThatBeginsInside:
         image: dict[Any, Any] = {"type": "image_url", "image_url": {"url": "data:,"}}
         message = parser(starts_reasoning=True).invoke(AIMessage(["One.</think>Yes. ", image, "No."]))
         assert (message.content, thoughts(message)) == (["Yes.", image, " No."], "One.")
-
-
-class TestTheStrictFormat:
-    ANSWER = '{"message": "On it.", "tool_call": {"name": "get_weather", "arguments": {"city": "Paris"}}}'
-
-    @pytest.mark.parametrize("thought", ["Use it.", "\n", CALL])
-    def test_it_is_that_of_the_text_without_it(self, thought: str) -> None:
-        strict = parser(strict=True)
-        for pieces in chunkings(f"<think>{thought}</think>\n{self.ANSWER}"):
-            message = summed(streamed(strict, pieces))
-            assert (message.content, thoughts(message)) == ("On it.", thought.strip() or None)
-            assert len(message.tool_calls) == 1
-
-    def test_what_is_wrong_shows_all_that_was_written(self) -> None:
-        output = f"<think>Use it.</think>Sure. {self.ANSWER}"
-        with pytest.raises(ValueError, match=r"'Sure. ' stands before the JSON object") as raised:
-            parser(strict=True).invoke(output)
-        assert raised.value.llm_output == output  # type: ignore[attr-defined]
-        with pytest.raises(ValueError, match="response format"):
-            parser(strict=True, split_reasoning=False).invoke(f"<think>Use it.</think>{self.ANSWER}")

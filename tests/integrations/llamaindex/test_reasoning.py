@@ -12,7 +12,6 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
-    StrictResponseError,
 )
 
 ROME = CALL.replace("Paris", "Rome")
@@ -193,37 +192,3 @@ class TestStreams:
                 whole.content or "",
                 dict(parts(whole)).get("thinking", ""),
             )
-
-
-class TestTheStrictFormat:
-    OBJECT = '{"message": "Hi.", "tool_call": null}'
-
-    def test_it_may_stand_before_the_object(self) -> None:
-        strict = parser(strict=True)
-        for output in (f"<think>{self.OBJECT}</think>\n{self.OBJECT}", self.OBJECT):
-            assert strict.parse(output).text == "Hi."
-            *_, last = strict.stream(ScriptedLLM(chunks=list(output)).stream_chat([]))
-            assert last.message.content == "Hi."
-        assert parser(strict=True, starts_reasoning=True).parse(f"Hm.</think>{self.OBJECT}").text == "Hi."
-
-    @pytest.mark.parametrize(
-        ("output", "problem", "offset"),
-        [
-            ("<think>Hm.</think>Sure: {object}", "text_before", 18),
-            ("<think>Hm.</think> {object} Bye.", "text_after", 57),
-            ("<think>Hm.</think>", "empty", 0),
-            ("Sure.<think>Hm.</think>{object}", "text_before", 0),
-            ("<think>{object}", "empty", 0),
-        ],
-    )
-    def test_nothing_else_may(self, output: str, problem: str, offset: int) -> None:
-        output = output.replace("{object}", self.OBJECT)
-        with pytest.raises(StrictResponseError) as caught:
-            parser(strict=True).parse(output)
-        assert (str(caught.value.problem), caught.value.offset, caught.value.output) == (problem, offset, output)
-
-    def test_where_the_server_split_it_off_the_object_does_not_begin_inside_it(self) -> None:
-        given = response(ThinkingBlock(content="So."), TextBlock(text=self.OBJECT))
-        assert parser(strict=True, starts_reasoning=True).promote(given).message.content == "Hi."
-        [last] = parser(strict=True, starts_reasoning=True).stream([given])
-        assert last.message.content == "Hi."
