@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from llama_index.core.agent.workflow import (
@@ -22,12 +22,12 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, JsonPickleSerializer, JsonSerializer
 
-from endpoints.script import Turn, cut_at, scripted
+from endpoints.script import scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import api
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, fail, get_time, get_weather, say
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, get_time, get_weather, say
 from integrations.llamaindex.scripted import ScriptedLLM
-from llama3_tools import PromptFormat, render_tool_call, render_tool_prompt
+from llama3_tools import render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3ToolLLM
 from llama_index_llama3_tools.tools import tool_dicts
 
@@ -85,14 +85,6 @@ class TestFunctionAgent:
         assert "tool_calls" not in second["messages"][1]
         assert "tool_call_id" not in second["messages"][2]
 
-    async def test_a_call_appears_before_the_answer_ends_and_no_json_does(self) -> None:
-        with endpoint(f"Wait. {WEATHER} One moment, please.", "Sunny.") as served:
-            _, events = await run(agent_of(served.llm()))
-        streamed = [event for event in events if isinstance(event, AgentStream)]
-        assert any(event.delta and event.tool_calls for event in streamed), "text comes behind the call"
-        assert "{" not in deltas(events)
-        assert '"' not in deltas(events)
-
     async def test_several_calls_run_and_results_come_in_the_order_of_the_calls(self) -> None:
         async def slow(city: str) -> str:
             """Return the weather, late."""
@@ -108,39 +100,6 @@ class TestFunctionAgent:
             ("assistant", f"{WEATHER}\n{TIME}"),
             ("user", "Result of get_weather: Rain in Paris\n\nResult of get_time: 12:30 CET"),
         ]
-
-    async def test_several_turns(self) -> None:
-        with endpoint(WEATHER, TIME, "Done.") as served:
-            answer, events = await run(agent_of(served.llm()))
-        assert (answer, results(events)) == ("Done.", ["Sun in Paris", "12:30 CET"])
-
-    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
-    async def test_the_model_is_told_which_tools_there_are_and_the_agent_recovers(
-        self, prompt_format: PromptFormat
-    ) -> None:
-        forecast, weather = (
-            render_tool_call(name, {"city": "Paris"}, prompt_format=prompt_format)
-            for name in ("forecast", "get_weather")
-        )
-        with endpoint(forecast, weather, "Sunny.") as served:
-            answer, events = await run(
-                FunctionAgent(tools=TOOLS, llm=Llama3ToolLLM(served.llm(), prompt_format=prompt_format))
-            )
-        assert answer == "Sunny."
-        assert results(events) == ["Sun in Paris"]
-        assert served.messages(1)[2][1].startswith("Error of forecast: The call was not run: ")
-
-    async def test_the_error_of_a_tool_goes_back_to_the_model(self) -> None:
-        with endpoint('{"name": "fail", "parameters": {"reason": "paper"}}', "Sorry.") as served:
-            answer, _ = await run(agent_of(served.llm(), tools=[fail]))
-        assert answer == "Sorry."
-        assert served.messages(1)[2] == ("user", "Result of fail: out of paper")
-
-    async def test_arguments_that_the_tool_does_not_know_go_back_to_the_model(self) -> None:
-        with endpoint('{"name": "get_weather", "parameters": {"town": "Paris"}}', WEATHER, "Sunny.") as served:
-            answer, events = await run(agent_of(Llama3ToolLLM(served.llm(), max_retries=0)))
-        assert answer == "Sunny."
-        assert "unexpected keyword argument" in results(events)[0]
 
     @pytest.mark.parametrize("streaming", [True, False])
     async def test_a_bad_call_beside_a_good_one_is_told_with_its_result(self, streaming: bool) -> None:
@@ -235,16 +194,6 @@ class TestFunctionAgent:
             "Sunny.",
         ]
 
-    async def test_many_runs_at_once_keep_to_themselves(self) -> None:
-        shared = Llama3ToolLLM(ScriptedLLM(chunks=list(WEATHER)))
-        streams = await asyncio.gather(*(shared.astream_chat_with_tools(TOOLS, f"{n}") for n in range(20)))
-
-        async def ids(stream: Any) -> str:
-            responses = [response async for response in stream]
-            return shared.get_tool_calls_from_response(responses[-1])[0].tool_id
-
-        assert len(set(await asyncio.gather(*map(ids, streams)))) == 20
-
     @pytest.mark.parametrize("streaming", [True, False])
     async def test_many_runs_of_one_agent_at_once_keep_to_themselves(self, streaming: bool) -> None:
         cities = [f"City{n}" for n in range(12)]
@@ -263,12 +212,6 @@ class TestFunctionAgent:
             answers = await asyncio.gather(*(run(agent, f"Weather in {city}") for city in cities))
         assert [called(events) for _, events in answers] == [[("get_weather", {"city": city})] for city in cities]
         assert [answer for answer, _ in answers] == [f"Result of get_weather: Sun in {city}" for city in cities]
-
-    async def test_an_answer_that_is_cut_off_is_the_answer_and_its_whole_calls_run(self) -> None:
-        cut = Turn(pieces=cut_at(f"{WEATHER}; {TIME[:-3]}", 7, 60), finish_reason="length")
-        with endpoint(cut, Turn(pieces=("Sun in",), finish_reason="length")) as served:
-            answer, events = await run(agent_of(served.llm()))
-        assert (answer, called(events)) == ("Sun in", [("get_weather", {"city": "Paris"})])
 
     async def test_an_llm_that_completes_text(self) -> None:
         with endpoint(f" {WEATHER}", " Sunny.") as served:
@@ -323,25 +266,13 @@ async def test_an_agent_that_writes_code_hands_over() -> None:
 
 
 class TestPrograms:
-    async def test_predict_and_call(self) -> None:
-        with endpoint(WEATHER, WEATHER) as served:
+    @pytest.mark.parametrize("tools", [TOOLS, [get_weather, get_time]], ids=["tools", "functions"])
+    async def test_predict_and_call_runs_the_first_call_alone_or_all(self, tools: list[Any]) -> None:
+        with endpoint(*[f"{WEATHER}; {TIME}"] * 3) as served:
             llm = Llama3ToolLLM(served.llm())
-            whole = llm.predict_and_call(TOOLS, "Weather in Paris?")
-            later = await llm.apredict_and_call(TOOLS, user_msg="Weather in Paris?")
-        assert (str(whole), str(later)) == ("Sun in Paris", "Sun in Paris")
-
-    async def test_predict_and_call_takes_functions(self) -> None:
-        with endpoint(WEATHER, WEATHER) as served:
-            llm = Llama3ToolLLM(served.llm())
-            whole = llm.predict_and_call([get_weather], "Weather in Paris?")  # type: ignore[list-item]
-            later = await llm.apredict_and_call([get_weather], "Weather in Paris?")  # type: ignore[list-item]
-        assert str(whole) == str(later) == get_weather("Paris")
-
-    async def test_predict_and_call_takes_the_first_call_alone_or_all(self) -> None:
-        with endpoint(f"{WEATHER}; {TIME}", f"{WEATHER}; {TIME}") as served:
-            llm = Llama3ToolLLM(served.llm())
-            assert str(llm.predict_and_call(TOOLS, "Weather?")) == "Sun in Paris"
-            both = llm.predict_and_call(TOOLS, "Weather?", allow_parallel_tool_calls=True)
+            assert str(llm.predict_and_call(tools, "Weather?")) == "Sun in Paris"
+            assert str(await llm.apredict_and_call(tools, user_msg="Weather?")) == "Sun in Paris"
+            both = llm.predict_and_call(tools, "Weather?", allow_parallel_tool_calls=True)
         assert str(both) == "Sun in Paris\n\n12:30 CET"
 
     async def test_predict_and_call_says_what_came_instead_of_a_call(self) -> None:
