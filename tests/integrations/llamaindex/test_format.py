@@ -1,19 +1,22 @@
-"""The tool prompt, and where it goes."""
+"""The tool prompt, where it goes, and the parser as the `output_parser` of an LLM."""
 
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
 
+from integrations.llamaindex.scripted import CALL, ScriptedLLM
 from llama3_tools import render_tool_prompt
-from llama_index_llama3_tools import Llama3JsonToolOutputParser
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 
 TOOLS = [{"name": "get_weather", "description": "The weather", "parameters": {"type": "object", "required": ["city"]}}]
 PROMPT = render_tool_prompt(TOOLS)
 PARSER = Llama3JsonToolOutputParser(TOOLS)
+QUESTION = PromptTemplate("Weather in {city}?")
 
 SYSTEM = ChatMessage(role=MessageRole.SYSTEM, content="Be brief.")
 ASKED = ChatMessage(role=MessageRole.USER, content="Weather in Paris?")
@@ -44,15 +47,40 @@ def test_a_query_gets_the_prompt_in_front() -> None:
     assert PARSER.format("Weather in {city}?") == f"{PROMPT}\n\nWeather in {{city}}?"
 
 
-def test_a_prompt_template_shows_the_tools() -> None:
-    template = PromptTemplate("Weather in {city}?", output_parser=PARSER)
-    assert template.format(city="Paris") == f"{PROMPT}\n\nWeather in Paris?"
+@pytest.mark.parametrize("is_chat_model", [True, False])
+async def test_predict_gives_the_text_and_shows_the_tools_once(is_chat_model: bool) -> None:
+    llm = ScriptedLLM(chunks=["Let me check. ", CALL, " Done."], is_chat_model=is_chat_model)
+    llm.output_parser = PARSER
+    answers = [llm.predict(QUESTION, city="Paris"), await llm.apredict(QUESTION, city="Paris")]
+    assert answers == ["Let me check. Done."] * 2
+    assert all(type(answer) is str for answer in answers)
+    for prompt in llm.prompts:
+        assert prompt.count("Given the following functions") == 1
+        assert f"{PROMPT}\n\nWeather in Paris?" in prompt
 
 
-def test_a_chat_prompt_template_shows_the_tools_and_can_be_used_again() -> None:
-    template = ChatPromptTemplate(
-        message_templates=[SYSTEM, ChatMessage(role=MessageRole.USER, content="Weather in {city}?")],
-        output_parser=PARSER,
-    )
+def test_predict_raises_on_a_malformed_call_where_that_is_asked_for() -> None:
+    llm = ScriptedLLM(chunks=[CALL[:-3]])
+    llm.output_parser = Llama3JsonToolOutputParser(on_invalid="raise")
+    with pytest.raises(MalformedToolCallError):
+        llm.predict(QUESTION, city="Paris")
+
+
+def test_chat_complete_and_their_streams_are_left_alone() -> None:
+    llm = ScriptedLLM(chunks=[CALL])
+    llm.output_parser = PARSER
+    messages = [ChatMessage(content="Weather?")]
+    assert llm.chat(messages).message.content == llm.complete("Weather?").text == CALL
+    assert [response.delta for response in llm.stream_chat(messages)] == [CALL]
+    with pytest.raises(NotImplementedError, match="not supported for streaming"):
+        llm.stream(QUESTION, city="Paris")
+
+
+def test_a_chat_prompt_shows_the_tools_in_the_first_user_message_each_time() -> None:
+    given: Any = {"message_templates": [SYSTEM, ChatMessage(role=MessageRole.USER, content="Weather in {city}?")]}
+    template, llm = ChatPromptTemplate(**given, output_parser=PARSER), ScriptedLLM(chunks=["Hello."])
+    llm.output_parser = PARSER
     for city in ["Paris", "Rome"]:
         assert template.format_messages(city=city)[1].content == f"{PROMPT}\n\nWeather in {city}?"
+        assert llm.predict(ChatPromptTemplate(**given), city=city) == "Hello."
+        assert llm.prompts[-1].startswith(f"system: Be brief.\nuser: {PROMPT}\n\nWeather in {city}?")
