@@ -64,33 +64,26 @@ def calls(event: LLMChatEndEvent) -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("way", WITH_TOOLS)
-class TestEvents:
-    async def test_the_answer_is_told_with_its_calls_and_each_request_with_its_prompt(
-        self, way: str, listener: Listener, spans: SimpleSpanHandler
-    ) -> None:
-        with endpoint(f"Hm. {BROKEN}", f"So. {WEATHER}") as served:
-            await WITH_TOOLS[way](Llama3ToolLLM(served.llm()))
-        [start], [end] = (listener.of(kind, by="Llama3ToolLLM") for kind in (LLMChatStartEvent, LLMChatEndEvent))
-        assert [message.content for message in start.messages] == [QUESTION]
-        assert start.span_id == end.span_id
-        assert start.span_id.startswith(f"Llama3ToolLLM.{way}-")
-        assert start.span_id in {span.id_ for span in spans.completed_spans}
-        assert calls(end) == [("get_weather", {"city": "Paris"})]
-        asked = listener.of(LLMChatStartEvent, by="OpenAILike")
-        assert [[(one.role.value, one.content) for one in event.messages] for event in asked] == [
-            served.messages(0),
-            served.messages(1),
-        ]
-        answered = listener.of(LLMChatEndEvent, by="OpenAILike")
-        assert [event.response.message.content for event in answered] == [f"Hm. {BROKEN}", f"So. {WEATHER}"]
-
-    async def test_only_the_llm_inside_tells_what_an_answer_cost(self, way: str, listener: Listener) -> None:
-        with endpoint(f"So. {WEATHER}") as served:
-            await WITH_TOOLS[way](Llama3ToolLLM(served.llm()))
-        [end] = listener.of(LLMChatEndEvent, by="Llama3ToolLLM")
-        assert (end.response.raw, end.response.additional_kwargs) == (None, {})
-        [inside] = listener.of(LLMChatEndEvent, by="OpenAILike")
-        assert inside.response.raw
+async def test_the_answer_is_told_with_its_calls_and_each_request_with_its_prompt(
+    way: str, listener: Listener, spans: SimpleSpanHandler
+) -> None:
+    with endpoint(f"Hm. {BROKEN}", f"So. {WEATHER}") as served:
+        await WITH_TOOLS[way](Llama3ToolLLM(served.llm()))
+    [start], [end] = (listener.of(kind, by="Llama3ToolLLM") for kind in (LLMChatStartEvent, LLMChatEndEvent))
+    assert [message.content for message in start.messages] == [QUESTION]
+    assert start.span_id == end.span_id
+    assert start.span_id.startswith(f"Llama3ToolLLM.{way}-")
+    assert start.span_id in {span.id_ for span in spans.completed_spans}
+    assert calls(end) == [("get_weather", {"city": "Paris"})]
+    asked = listener.of(LLMChatStartEvent, by="OpenAILike")
+    assert [[(one.role.value, one.content) for one in event.messages] for event in asked] == [
+        served.messages(0),
+        served.messages(1),
+    ]
+    answered = listener.of(LLMChatEndEvent, by="OpenAILike")
+    assert [event.response.message.content for event in answered] == [f"Hm. {BROKEN}", f"So. {WEATHER}"]
+    assert (end.response.raw, end.response.additional_kwargs) == (None, {})
+    assert all(event.response.raw for event in answered), "the LLM inside alone tells what an answer cost"
 
 
 @pytest.mark.parametrize("way", FUNCTION_AGENTS)
