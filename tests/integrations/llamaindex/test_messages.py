@@ -10,7 +10,6 @@ from llama_index.core.base.llms.types import ContentBlock, ImageBlock, ThinkingB
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
-from integrations.llamaindex.scripted import ScriptedLLM
 from llama3_tools.chat import ChatOptions, kept_chat, put_tools
 from llama_index_llama3_tools import Llama3ToolLLM
 from llama_index_llama3_tools.messages import to_dicts, to_messages
@@ -89,13 +88,8 @@ def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str
 
 @pytest.mark.parametrize(
     ("kwargs", "written"),
-    [
-        ("", "{}"),
-        ({}, "{}"),
-        ('{"city": "Par', '{"city": "Par'),
-        ({"n": 10**5000}, f'{{"n": 1{"0" * 5000}}}'),
-    ],
-    ids=["blank", "empty", "no JSON", "a long integer"],
+    [("", "{}"), ({}, "{}"), ('{"city": "Par', '{"city": "Par')],
+    ids=["blank", "empty", "no JSON"],
 )
 def test_arguments_are_shown_as_they_are(kwargs: Any, written: str) -> None:
     assert shown([assistant(call("1", kwargs=kwargs))]) == [
@@ -103,15 +97,8 @@ def test_arguments_are_shown_as_they_are(kwargs: Any, written: str) -> None:
     ]
 
 
-def test_a_call_without_a_name_is_shown_all_the_same() -> None:
-    assert shown([assistant(call("1", "", {}))]) == [("assistant", '{"name": "unknown", "parameters": {}}')]
-
-
-@pytest.mark.parametrize(
-    "arguments", ['{"city": "Paris"}', {"city": "Paris"}], ids=["as OpenAI has them", "as Ollama has them"]
-)
-def test_calls_in_the_additional_arguments_count(arguments: object) -> None:
-    calls = [{"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}]
+def test_calls_in_the_additional_arguments_count() -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}]
     message = ChatMessage(role="assistant", content=None, additional_kwargs={"tool_calls": calls})
     assert shown([message, result("1", "Sun")]) == [("assistant", WEATHER), ("user", "Result of get_weather: Sun")]
 
@@ -140,13 +127,6 @@ def test_other_blocks_and_arguments_of_an_answer_are_kept_and_its_thoughts_are_n
     assert flat.additional_kwargs == {"kept": 1}
 
 
-def test_what_was_refused_is_told_with_the_results() -> None:
-    refused = {"id": "2", "name": "get_time", "told": "The call is malformed."}
-    message = assistant(call("1"), refused_tool_calls=[refused])
-    [_, results] = shown([message, result("1", "Sun")])
-    assert results == ("user", "Result of get_weather: Sun\n\nError of get_time: The call is malformed.")
-
-
 def messages_of(conversation: Conversation) -> list[ChatMessage]:
     return [
         ChatMessage(role=MessageRole(role), blocks=[IMAGE if part is None else TextBlock(text=part) for part in parts])
@@ -160,15 +140,6 @@ def test_the_tools_stand_where_the_table_says(tools_in: Any, given: Conversation
     before = copy.deepcopy(messages)
     assert to_messages(put_tools(to_dicts(messages), PROMPT, tools_in)) == messages_of(expected)
     assert messages == before
-
-
-@pytest.mark.parametrize("tools_in", ["user", "system"])
-def test_tools_alone_are_shown(tools_in: Any) -> None:
-    with endpoint("Hello.") as served:
-        Llama3ToolLLM(served.llm(), tools_in=tools_in).chat_with_tools(TOOLS)
-    [(role, text)] = served.messages(0)
-    assert role == tools_in
-    assert '"name": "get_weather"' in text
 
 
 @pytest.mark.parametrize("tools_in", ["user", "request"])
@@ -196,9 +167,3 @@ def test_a_list_of_its_own_goes_to_the_llm(tools_in: Any) -> None:
 def test_an_error_of_a_tool_is_sent_as_one(content: str, kwargs: dict[str, Any], written: str) -> None:
     failed = ChatMessage(role="tool", content=content, additional_kwargs={"tool_call_id": "1", **kwargs})
     assert sent([ChatMessage(content="Time?"), assistant(call("1", "now", {})), failed])[-1].content == written
-
-
-def test_a_plain_request_sends_calls_and_results_as_text() -> None:
-    inside = ScriptedLLM(chunks=["Hm."])
-    Llama3ToolLLM(inside).chat([ChatMessage(content="?"), assistant(call("1")), result("1", "Sun")])
-    assert inside.prompts == [f"user: ?\nassistant: {WEATHER}\nuser: Result of get_weather: Sun\nassistant: "]

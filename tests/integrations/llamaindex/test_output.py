@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 
 import pytest
@@ -60,30 +59,11 @@ def test_a_message_repeats_its_calls_as_openai_writes_them() -> None:
     }
 
 
-def test_a_message_goes_through_json() -> None:
-    message = parse(f"Hm. {CALL}").to_chat_message()
-    assert ChatMessage.model_validate_json(message.model_dump_json()) == message
-
-
-OUTPUTS = ["", "Hello.", CALL, f"One {CALL}; {CALL} two", f"{CALL} {OPEN}", "12345678901234567890"]
-
-
-@pytest.mark.parametrize("text", OUTPUTS)
+@pytest.mark.parametrize("text", ["", f"One {CALL}; {CALL} two", f"{CALL} {OPEN}"])
 def test_an_output_goes_through_json_and_through_pickle(text: str) -> None:
     output = parse(text)
     assert Llama3ToolOutput.model_validate_json(output.model_dump_json()) == output
-    assert Llama3ToolOutput.model_validate(json.loads(json.dumps(output.model_dump(mode="json")))) == output
     assert pickle.loads(pickle.dumps(output)) == output  # noqa: S301 (made here)
-
-
-def test_an_output_has_a_schema_that_says_what_is_in_it() -> None:
-    properties = Llama3ToolOutput.model_json_schema()["properties"]
-    assert list(properties) == ["text", "tool_calls", "errors", "reasoning", "report"]
-    assert all("description" in field for field in properties.values())
-
-
-def test_an_output_reads_well() -> None:
-    assert repr(parse("Hello.")) == "Llama3ToolOutput(text='Hello.', tool_calls=[], errors=[], reasoning=None)"
 
 
 def test_nothing_that_is_shown_hides_or_commands_a_terminal() -> None:
