@@ -85,16 +85,6 @@ def test_images_in_additional_arguments_are_not_added_twice() -> None:
     assert kinds(PARSER.promote(ChatResponse(message=message))) == ["thinking", "tool_call"]
 
 
-def test_a_delta_of_a_whole_response_shows_no_json() -> None:
-    assert PARSER.promote(response(TextBlock(text=f"Hm. {CALL}"), delta=f"Hm. {CALL}")).delta == "Hm."
-    assert PARSER.promote(response(TextBlock(text=CALL), delta=CALL)).delta == ""
-
-
-def test_protocol_tokens_at_the_edges_go() -> None:
-    promoted = PARSER.promote(response(TextBlock(text="Hello.<|eot_id|>")))
-    assert promoted.message == ChatMessage(role=MessageRole.ASSISTANT, content="Hello.")
-
-
 def test_a_malformed_call_raises_where_that_is_asked_for() -> None:
     with pytest.raises(MalformedToolCallError):
         Llama3JsonToolOutputParser(on_invalid="raise").promote(response(TextBlock(text=CALL[:-4])))

@@ -34,11 +34,7 @@ def read(step: BaseReasoningStep) -> Any:
 CALLS = {
     "a thought and a call": (f"Thought: I need it.\n{WEATHER}", "I need it."),
     "a call alone": (WEATHER, "I need a tool."),
-    "text and a call": (f"Let me see. {WEATHER}", "Let me see."),
     "the first of two calls": (f"{WEATHER}; {TIME}", "I need a tool."),
-    "tagged": (f"Thought: So.\n<|python_tag|>{WEATHER}<|eom_id|>", "So."),
-    "fenced": (f"Thought: So.\n```json\n{WEATHER}\n```", "So."),
-    "an array": (f"Thought: So.\n[{WEATHER}]", "So."),
     "a call as the action": (f"Thought: So.\nAction: {WEATHER}", "So."),
     "a call as the input": (f"Thought: So.\nAction: get_weather\nAction Input: {WEATHER}", "So."),
     "a fenced call as the input": (f"Thought: So.\nAction: get_weather\nAction Input:\n```json\n{WEATHER}\n```", "So."),
