@@ -9,22 +9,34 @@ import pytest
 from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
 
-from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
+from integrations.llamaindex.scripted import CALL, ScriptedLLM, chunkings
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
 )
 
 ROME = CALL.replace("Paris", "Rome")
-OUTPUTS = {
-    "none": f"Let me check. {CALL} One moment.",
-    "before an answer": "<think>\nIs it <b>Paris</b>? 1 < 2.\n</think>\n\nIt is sunny.",
-    "before a call": f"<think>\nThey want {CALL}.\n</think>\n\n{CALL}",
-    "around text and calls": f"One <think>two</think> three {CALL}<think>four</think>; {ROME}",
-    "empty": f"<think>\n\n</think>\n\nLet me check. {CALL}",
-    "cut off": "<think>They want to know the wea",
-    "cut off in the tag": "<think>They want it.</thi",
-    "quoted": "Write `<think>` to think.",
+OUTPUTS: dict[str, tuple[str, list[tuple[str, Any]]]] = {
+    "none": (
+        f"Let me check. {CALL} One moment.",
+        [("text", "Let me check. One moment."), ("tool_call", "get_weather")],
+    ),
+    "before an answer": (
+        "<think>\nIs it <b>Paris</b>? 1 < 2.\n</think>\n\nIt is sunny.",
+        [("thinking", "Is it <b>Paris</b>? 1 < 2."), ("text", "It is sunny.")],
+    ),
+    "before a call": (
+        f"<think>\nThey want {CALL}.\n</think>\n\n{CALL}",
+        [("thinking", f"They want {CALL}."), ("tool_call", "get_weather")],
+    ),
+    "around text and calls": (
+        f"One <think>two</think> three {CALL}<think>four</think>; {ROME}",
+        [("thinking", "two\n\nfour"), ("text", "One three"), *[("tool_call", "get_weather")] * 2],
+    ),
+    "cut off in the tag": ("<think>They want it.</thi", [("thinking", "They want it.</thi"), ("text", "")]),
 }
+"""What a model writes, and what its message holds then."""
+each_output = pytest.mark.parametrize(("output", "expected"), OUTPUTS.values(), ids=OUTPUTS)
+THINKS_AND_CALLS = OUTPUTS["before a call"][0]
 
 
 def parser(**options: Any) -> Llama3JsonToolOutputParser:
@@ -50,62 +62,31 @@ def said(responses: Iterable[ChatResponse | CompletionResponse]) -> str:
 
 
 class TestWholeResponses:
-    @pytest.mark.parametrize(
-        ("output", "expected"),
-        [
-            ("none", [("text", "Let me check. One moment."), ("tool_call", "get_weather")]),
-            ("before an answer", [("thinking", "Is it <b>Paris</b>? 1 < 2."), ("text", "It is sunny.")]),
-            ("before a call", [("thinking", f"They want {CALL}."), ("tool_call", "get_weather")]),
-            (
-                "around text and calls",
-                [("thinking", "two\n\nfour"), ("text", "One three"), *[("tool_call", "get_weather")] * 2],
-            ),
-            ("empty", [("text", "Let me check."), ("tool_call", "get_weather")]),
-            ("cut off", [("thinking", "They want to know the wea"), ("text", "")]),
-            ("cut off in the tag", [("thinking", "They want it.</thi"), ("text", "")]),
-            ("quoted", [("text", "Write `<think>` to think.")]),
-        ],
-    )
+    @each_output
     def test_it_is_a_block_of_its_own(self, output: str, expected: list[tuple[str, Any]]) -> None:
-        parsed = parser().parse(OUTPUTS[output])
+        parsed = parser().parse(output)
         assert parts(parsed.to_chat_message()) == expected
         assert parsed.reasoning == dict(expected).get("thinking")
-        promoted = parser().promote(response(TextBlock(text=OUTPUTS[output]), raw={"id": 1}))
-        assert (parts(promoted.message), promoted.raw) == (expected, {"id": 1})
-        assert parts(parser().promote(CompletionResponse(text=OUTPUTS[output])).message) == expected
+        for given in (response(TextBlock(text=output)), CompletionResponse(text=output)):
+            assert parts(parser().promote(given).message) == expected
 
     def test_by_default_it_is_text(self) -> None:
-        parsed = Llama3JsonToolOutputParser().parse(OUTPUTS["before a call"])
+        parsed = Llama3JsonToolOutputParser().parse(THINKS_AND_CALLS)
         assert (parsed.text, parsed.reasoning) == (f"<think>\nThey want {CALL}.\n</think>", None)
 
     def test_an_output_can_begin_inside_it(self) -> None:
         parsed = parser(starts_reasoning=True).parse(f"Is it {CALL}?\n</think>\n\n{CALL}")
         assert parts(parsed.to_chat_message()) == [("thinking", f"Is it {CALL}?"), ("tool_call", "get_weather")]
-        kept = Llama3JsonToolOutputParser(starts_reasoning=True).parse(f"Is it {CALL}?\n</think>\n\n{CALL}")
-        assert (kept.text, len(kept.tool_calls)) == (f"Is it {CALL}?\n</think>", 1)
 
     def test_what_the_server_split_off_stays_beside_it(self) -> None:
         signed = ThinkingBlock(content="So.", additional_information={"signature": "…"})
-        promoted = parser().promote(response(signed, TextBlock(text=OUTPUTS["before a call"])))
+        promoted = parser().promote(response(signed, TextBlock(text=THINKS_AND_CALLS)))
         assert promoted.message.blocks[0] == signed
         assert parts(promoted.message)[1:] == [("thinking", f"They want {CALL}."), ("tool_call", "get_weather")]
 
     def test_where_the_server_split_it_off_the_text_does_not_begin_inside_it(self) -> None:
         promoted = parser(starts_reasoning=True).promote(response(ThinkingBlock(content="So."), TextBlock(text="Hi.")))
         assert parts(promoted.message) == [("thinking", "So."), ("text", "Hi.")]
-
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            (f"<think>So.</think>{CALL}", [("thinking", "So."), ("tool_call", "get_weather")]),
-            ("<think>So.</think>\n\n", [("thinking", "So.")]),
-            ("Sure.", [("text", "Sure.")]),
-        ],
-    )
-    def test_it_is_split_off_beside_calls_of_the_server(self, text: str, expected: list[tuple[str, Any]]) -> None:
-        call = ToolCallBlock(tool_call_id="1", tool_name="now")
-        for given in (response(TextBlock(text=text), call), response(call, TextBlock(text=text))):
-            assert parts(parser().promote(given).message) == [*expected, ("tool_call", "now")]
 
 
 class TestStreams:
@@ -122,10 +103,10 @@ class TestStreams:
             assert blocks.get("text", "") == said(responses[:number])
             assert shown.additional_kwargs.get("thinking_delta", "…") != ""
 
-    @pytest.mark.parametrize("output", OUTPUTS)
+    @pytest.mark.parametrize("output", [output for output, _ in OUTPUTS.values()], ids=OUTPUTS)
     def test_it_comes_piece_by_piece_however_the_output_is_cut(self, output: str) -> None:
-        for chunks in chunkings(OUTPUTS[output]):
-            self.check(list(parser().stream(ScriptedLLM(chunks=chunks).stream_chat([]))), OUTPUTS[output], {})
+        for chunks in chunkings(output):
+            self.check(list(parser().stream(ScriptedLLM(chunks=chunks).stream_chat([]))), output, {})
 
     @pytest.mark.parametrize("output", ["Is it Paris?\n</think>\n\nSunny.", "Hm", f"<think>So.</think>{CALL}"])
     async def test_a_stream_can_begin_inside_it(self, output: str) -> None:
@@ -133,12 +114,6 @@ class TestStreams:
         for chunks in chunkings(output):
             stream = parser(**options).astream(await ScriptedLLM(chunks=chunks).astream_chat([]))
             self.check([shown async for shown in stream], output, options)
-
-    @pytest.mark.parametrize("style", STYLES)
-    def test_it_comes_however_an_llm_streams(self, style: Style) -> None:
-        output = OUTPUTS["before a call"]
-        for llm in (ScriptedLLM(chunks=list(output), style=style), ScriptedLLM(chunks=[output], style=style)):
-            self.check(list(parser().stream(llm.stream_complete(""))), output, {})
 
     def test_it_is_shown_at_once(self) -> None:
         llm = ScriptedLLM(chunks=["<think>Is ", "it", " Paris?</th", "ink>", "Yes."])

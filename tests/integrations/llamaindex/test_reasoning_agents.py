@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent
 from llama_index.core.agent.workflow.workflow_events import ToolCallResult
-from llama_index.core.base.llms.types import ThinkingBlock
-from llama_index.core.llms import ChatMessage, TextBlock
-from llama_index.core.workflow import Context, JsonSerializer
+from llama_index.core.llms import ChatMessage
+from llama_index.core.workflow import Context
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM, chunkings
-from integrations.llamaindex.test_reasoning import OUTPUTS, parser, parts, said, thought
-from integrations.llamaindex.test_servers import native, native_llm, native_stream, piece
+from integrations.llamaindex.test_reasoning import OUTPUTS, parts, said, thought
+from integrations.llamaindex.test_servers import native, native_stream
 from integrations.llamaindex.trips import SOON, Planner, asked, write
 from integrations.llamaindex.trips import ways as each_way
-from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN, REACT_AGENTS, WITH_TOOLS
+from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN
 from llama_index_llama3_tools import Llama3ReActOutputParser, Llama3ToolLLM
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
@@ -49,11 +48,10 @@ class TestTheLLM:
         if way.startswith("streamed"):
             assert (said(responses), thought(responses)) == ("Sure.", f"{write(SOON)}?")
 
-    @pytest.mark.parametrize("output", OUTPUTS)
-    @pytest.mark.parametrize("retries", [0, 1])
-    def test_however_the_output_is_cut(self, output: str, retries: int) -> None:
-        for chunks in chunkings(OUTPUTS[output]):
-            llm = Llama3ToolLLM(ScriptedLLM(chunks=chunks), split_reasoning=True, max_retries=retries)
+    @pytest.mark.parametrize("output", [output for output, _ in OUTPUTS.values()], ids=OUTPUTS)
+    def test_however_the_output_is_cut(self, output: str) -> None:
+        for chunks in chunkings(output):
+            llm = Llama3ToolLLM(ScriptedLLM(chunks=chunks), split_reasoning=True)
             responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True))
             whole = llm.chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True).message
             assert parts(responses[-1].message) == parts(whole)
@@ -61,12 +59,6 @@ class TestTheLLM:
                 whole.content or "",
                 dict(parts(whole)).get("thinking", ""),
             )
-
-    @each_way
-    async def test_by_default_it_is_text(self, way: str) -> None:
-        with endpoint(ANSWER) as served:
-            responses = await asked(llm_of(served, split_reasoning=False), way, Planner().tool)
-        assert parts(responses[-1].message) == [("text", ANSWER)]
 
     @pytest.mark.parametrize("way", [way for way in PLAIN if "chat" in way])
     @pytest.mark.parametrize("is_chat_model", [True, False])
@@ -78,11 +70,6 @@ class TestTheLLM:
             assert await PLAIN[way](llm, deltas.append) == "Sunny."
         assert "".join(deltas) in ("", "Sunny.")
 
-    @pytest.mark.parametrize("way", PLAIN)
-    async def test_without_tools_by_default_it_is_text(self, way: str) -> None:
-        with endpoint(ANSWER) as served:
-            assert await PLAIN[way](llm_of(served, split_reasoning=False)) == ANSWER
-
     def test_a_chat_without_tools_keeps_json_as_it_is(self) -> None:
         answer = f'{WEATHER} and {{"a": [1, 2]}}\n```json\n{ENVELOPE}\n```\n<tool_call></tool_call> {ENVELOPE} Done.'
         text = f"<think>{WEATHER}</think>{answer}"
@@ -91,32 +78,9 @@ class TestTheLLM:
             assert parts(message) == [("thinking", WEATHER), ("text", answer)]
 
     @pytest.mark.parametrize("streaming", [True, False])
-    def test_beside_calls_of_the_server(self, streaming: bool) -> None:
-        text = "<think>So.</think>\n\nSure. "
-        call = ("call_1", "get_weather", '{"city": "Paris"}')
-        pieces = [*({"content": char} for char in text), piece(0, "", *call[:2]), piece(0, call[2])]
-        with endpoint(native_stream(*pieces) if streaming else native(call, text=text)) as served:
-            llm = native_llm(served, split_reasoning=True)
-            if streaming:
-                responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?"))
-                assert (said(responses), thought(responses)) == ("Sure.", "So.")
-            else:
-                responses = [llm.chat_with_tools(TOOLS, "Weather?")]
-        assert parts(responses[-1].message) == [("thinking", "So."), ("text", "Sure."), ("tool_call", "get_weather")]
-        [selection] = llm.get_tool_calls_from_response(responses[-1])
-        assert selection.tool_kwargs == {"city": "Paris"}
-
-    @pytest.mark.parametrize("streaming", [True, False])
     def test_a_server_that_splits_it_off_needs_nothing(self, streaming: bool) -> None:
-        if streaming:
-            pieces = [{"reasoning_content": "So"}, {"reasoning_content": "."}, {"content": WEATHER}]
-            served_answer = native_stream(*pieces)
-        else:
-            message = {"role": "assistant", "content": WEATHER, "reasoning_content": "So."}
-            served_answer = native(text=WEATHER)
-            body = json.loads(served_answer.parts[0])
-            body["choices"][0]["message"] = message
-            served_answer = type(served_answer)((json.dumps(body).encode(),))
+        pieces = [{"reasoning_content": "So"}, {"reasoning_content": "."}, {"content": WEATHER}]
+        served_answer = native_stream(*pieces) if streaming else native(text=WEATHER, reasoning_content="So.")
         with endpoint(served_answer) as served:
             llm = llm_of(served, starts_reasoning=True)
             if streaming:
@@ -127,21 +91,14 @@ class TestTheLLM:
 
     @each_way
     async def test_a_retry_does_not_show_it_to_the_model(self, way: str) -> None:
-        for broken in (f"<think>Hm.</think>{write(SOON)}", '<think>Hm.</think>{"name": "plan", "parameters": {"da'):
-            with endpoint(broken, f"<think>Well.</think>{write({'stops': [], 'days': 3})}") as served:
-                responses = await asked(llm_of(served), way, Planner().tool)
-            assert parts(responses[-1].message)[-1] == ("tool_call", "plan")
-            assert dict(parts(responses[-1].message))["thinking"].endswith("Well.")
-            assert "Hm." not in json.dumps(served.bodies[1])
-            if way.startswith("streamed"):
-                assert thought(responses) == "Hm.\n\nWell."
-
-    def test_the_history_is_sent_without_it(self) -> None:
-        message = ChatMessage(role="assistant", blocks=[ThinkingBlock(content="Hm."), TextBlock(text="Hi.")])
-        with endpoint("Hello.") as served:
-            llm_of(served).chat([message])
-        assert served.messages(0) == [("assistant", "Hi.")]
-        assert len(message.blocks) == 2
+        broken, answer = f"<think>Hm.</think>{write(SOON)}", f"<think>Well.</think>{write({'stops': [], 'days': 3})}"
+        with endpoint(broken, answer) as served:
+            responses = await asked(llm_of(served), way, Planner().tool)
+        assert parts(responses[-1].message)[-1] == ("tool_call", "plan")
+        assert dict(parts(responses[-1].message))["thinking"].endswith("Well.")
+        assert "Hm." not in json.dumps(served.bodies[1])
+        if way.startswith("streamed"):
+            assert thought(responses) == "Hm.\n\nWell."
 
 
 class TestAgents:
@@ -156,18 +113,6 @@ class TestAgents:
         assert [content for _, content in served.messages(1)[1:]] == [
             f"Let me see.\n{TIME}",
             "Result of get_time: 12:30 CET",
-        ]
-
-    @pytest.mark.parametrize("way", REACT_AGENTS)
-    async def test_the_loop_of_a_react_agent(self, way: str) -> None:
-        said: list[str] = []
-        step = f"<think>Answer: {WEATHER}</think>Thought: I need the time.\n{TIME}"
-        with endpoint(step, "<think>Answer: no.</think>Thought: I know.\nAnswer: Sunny.") as served:
-            assert await REACT_AGENTS[way](llm_of(served), said.append) == "Sunny."
-        assert "".join(said) in ("", f"Thought: I need the time.\n{TIME}Thought: I know.\nAnswer: Sunny.")
-        assert served.messages(1)[-2:] == [
-            ("assistant", "Thought: I need the time.\nAction: get_time\nAction Input: {'zone': 'CET'}"),
-            ("user", "Observation: 12:30 CET"),
         ]
 
     @pytest.mark.parametrize("make", [FunctionAgent, lambda **given: AgentWorkflow(agents=[FunctionAgent(**given)])])
@@ -209,18 +154,3 @@ def test_a_react_step_is_read_after_the_reasoning(starts: bool) -> None:
         assert (step.response if step.is_done else step.action) == content
     with pytest.raises(ValueError, match="the answer holds reasoning and no step"):
         read.parse(f"{opening}Hm.</think>\n")
-
-
-def test_a_stored_context_keeps_it() -> None:
-    message = parser().parse(ANSWER).to_chat_message()
-    data = JsonSerializer().serialize(message)
-    assert JsonSerializer().deserialize(data) == message
-
-
-@pytest.mark.parametrize("way", WITH_TOOLS)
-async def test_an_llm_can_begin_inside_it(way: str) -> None:
-    with endpoint(f"Is it {WEATHER}?</think>Sure.") as served:
-        assert await WITH_TOOLS[way](llm_of(served, starts_reasoning=True)) == "Sure."
-    with endpoint(f"Is it {WEATHER}?</think>Sure.") as served:
-        llm = llm_of(served, starts_reasoning=True, split_reasoning=False)
-        assert await WITH_TOOLS[way](llm) == f"Is it {WEATHER}?</think>Sure."

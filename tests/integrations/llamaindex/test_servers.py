@@ -26,13 +26,13 @@ from llama_index_llama3_tools import Llama3ToolLLM
 PARIS = {"city": "Paris"}
 
 
-def native(*calls: tuple[str, str, str], text: str | None = None) -> Answer:
+def native(*calls: tuple[str, str, str], text: str | None = None, **fields: str) -> Answer:
     """Answer as a server that has found calls: id, name, arguments."""
     found = [
         {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
         for call_id, name, arguments in calls
     ]
-    message = {"role": "assistant", "content": text, "tool_calls": found}
+    message = {"role": "assistant", "content": text, "tool_calls": found, **fields}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
     return answer_json({"id": "1", "object": "chat.completion", "created": 0, "model": "llama3.1", "choices": [choice]})
 
