@@ -12,15 +12,14 @@ import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
 
-from endpoints.script import Turn, scripted
-from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.server import Answer
 from endpoints.wire import answer_error, answer_events, answer_json
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, explained, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
+from integrations.llamaindex.ways import WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
 
 PARIS = {"city": "Paris"}
@@ -62,8 +61,7 @@ def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
     return [(block.tool_call_id, block.tool_name, block.tool_kwargs) for block in blocks]
 
 
-@pytest.mark.parametrize("asked", [{}, {"tool_required": True}], ids=["auto", "required"])
-async def test_an_error_before_the_stream_is_raised_as_it_is(asked: dict[str, Any]) -> None:
+async def test_an_error_before_the_stream_is_raised_as_it_is() -> None:
     class Eager(ScriptedLLM):
         def stream_chat(self, *_: Any, **__: Any) -> Any:
             raise ConnectionError("down")
@@ -73,9 +71,9 @@ async def test_an_error_before_the_stream_is_raised_as_it_is(asked: dict[str, An
 
     llm = Llama3ToolLLM(Eager(chunks=[]))
     with pytest.raises(ConnectionError, match="down"):
-        list(llm.stream_chat_with_tools(TOOLS, "Hi", **asked))
+        list(llm.stream_chat_with_tools(TOOLS, "Hi"))
     with pytest.raises(ConnectionError, match="down"):
-        [one async for one in await llm.astream_chat_with_tools(TOOLS, "Hi", **asked)]
+        [one async for one in await llm.astream_chat_with_tools(TOOLS, "Hi")]
 
 
 class TestNativeCalls:
@@ -103,16 +101,6 @@ class TestNativeCalls:
                 native_llm(served, max_retries=0).chat_with_tools(TOOLS, "Weather?", tool_required=is_required)
             native_llm(served, max_retries=0).chat_with_tools(TOOLS, "Weather?", tool_choice=True)
         assert [body["tool_choice"] for body in served.bodies] == ["required", "auto", "required"]
-
-    async def test_its_calls_run_after_those_of_the_text(self) -> None:
-        with endpoint(native(("call_0", "get_weather", json.dumps(PARIS)), text=f"Also {TIME}")) as served:
-            response = await native_llm(served).achat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
-        message = response.message
-        assert message.content == "Also"
-        assert [call[1:] for call in calls(message)] == [("get_time", {"zone": "CET"}), ("get_weather", PARIS)]
-        function = {"name": "get_weather", "arguments": json.dumps(PARIS)}
-        last = message.additional_kwargs["tool_calls"][-1]
-        assert last == {"id": "call_0", "type": "function", "function": function}
 
     def test_names_that_an_api_does_not_allow_are_mapped(self) -> None:
         tool = FunctionTool.from_defaults(get_weather, name="weather.get")
@@ -168,18 +156,8 @@ class TestNativeCalls:
         assert calls(before.message) == []
         assert calls(whole.message)[0][0] == llm.get_tool_calls_from_response(whole)[0].tool_id
 
-    @pytest.mark.parametrize("arguments", ["", "{}"])
-    def test_no_arguments_are_none(self, arguments: str) -> None:
-        with endpoint(native(("1", "now", arguments))) as served:
-            assert calls(native_llm(served, on_unknown_tool="call").chat_with_tools(TOOLS, "Time?").message) == [
-                ("1", "now", {})
-            ]
-        with endpoint(native_stream(piece(0, "", "1", "now"), piece(0, arguments))) as served:
-            *_, last = native_llm(served, on_unknown_tool="call").stream_chat_with_tools(TOOLS, "Time?")
-        assert calls(last.message) == [("1", "now", {})]
-
-    @pytest.mark.parametrize("arguments", ['{"city": "Par', "[]", "Paris"])
-    async def test_arguments_that_are_no_object_become_text(self, arguments: str) -> None:
+    async def test_arguments_that_are_no_object_become_text(self) -> None:
+        arguments = '{"city": "Par'
         written = f'{{"name": "get_weather", "parameters": {arguments}}}'
         streamed = native_stream({"content": "Hm."}, piece(0, arguments, "1", "get_weather"))
         with endpoint(native(("1", "get_weather", arguments), text="Hm."), streamed, streamed) as served:
@@ -191,19 +169,6 @@ class TestNativeCalls:
             assert (message.content, calls(message)) == (f"Hm. {written}", [])
         assert "".join(response.delta or "" for response in responses) == f"Hm. {written}"
         assert answer == f"Hm. {written}"
-
-    async def test_and_the_model_may_be_asked_again(self) -> None:
-        broken = native(("1", "get_weather", '{"city": "Par'))
-        with endpoint(broken, native(("2", "get_weather", json.dumps(PARIS)))) as served:
-            response = await native_llm(served, max_retries=1).achat_with_tools(TOOLS, "Weather?")
-        assert calls(response.message) == [("2", "get_weather", PARIS)]
-        assert "tool_calls" not in json.dumps(served.bodies[1]["messages"])
-
-    def test_a_call_of_another_tool_where_nobody_would_answer_it(self) -> None:
-        with endpoint(native(("1", "forecast", "{}"))) as served:
-            llm = native_llm(served, max_retries=0)
-            with pytest.raises(ValueError, match=r"the model wrote none: '.*forecast"):
-                llm.predict_and_call(TOOLS, "Weather?")
 
     @pytest.mark.parametrize("streaming", [True, False])
     async def test_an_agent_sends_no_calls_back_for_templates_to_break_on(self, streaming: bool) -> None:
@@ -220,76 +185,20 @@ class TestNativeCalls:
             ("user", "Result of get_weather: Sun in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 
-    @pytest.mark.parametrize("streaming", [True, False])
-    async def test_a_server_that_fails_on_malformed_arguments_in_the_history(self, streaming: bool) -> None:
-        broken = '{"city": "Par'
-        first = (
-            native_stream(piece(0, broken, "1", "get_weather")) if streaming else native(("1", "get_weather", broken))
-        )
-        answers = scripted([first, Turn(pieces=("Sunny.",))])
-
-        def respond(request: Request) -> Answer:
-            # What servers do that parse the arguments again: all that is no JSON is an error.
-            sent = [call for message in request.body["messages"] for call in message.get("tool_calls") or []]
-            try:
-                [json.loads(call["function"]["arguments"]) for call in sent]
-            except ValueError:
-                return answer_error(500, "Failed to parse tool call arguments as JSON")
-            return answers(request)
-
-        with LoopbackServer(respond) as server:
-            llm = native_llm(Endpoint(server), max_retries=0)
-            agent = FunctionAgent(tools=TOOLS, llm=llm, streaming=streaming)
-            memory = ChatMemoryBuffer.from_defaults()
-            cut_off = str(await agent.run("Weather?", memory=memory))
-            answer = str(await agent.run("Once more.", memory=memory))
-        assert (cut_off, answer) == (f'{{"name": "get_weather", "parameters": {broken}}}', "Sunny.")
-
 
 class TestRefusals:
+    @pytest.mark.parametrize("way", WITH_TOOLS)
     @pytest.mark.parametrize(
         ("text", "fix"),
         [
-            ("registry.ollama.ai/library/llama3:latest does not support tools", ""),
-            (
-                '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
-                "start vLLM with --enable-auto-tool-choice",
-            ),
-            ("Conversation roles must alternate user/assistant/user/assistant/...", 'tool_role="user"'),
+            ("registry.ollama.ai/library/llama3:latest does not support tools", 'tools_in="user"'),
             ("Unexpected role: tool", 'tool_role="user"'),
-            ("Only user, assistant and system roles are supported!", 'tool_role="user"'),
         ],
     )
-    async def test_the_error_says_what_to_do(self, text: str, fix: str) -> None:
-        with endpoint(*[answer_error(400, text)] * 4) as served:
-            llm = native_llm(served)
-            for ask in (llm.chat_with_tools, lambda *given: list(llm.stream_chat_with_tools(*given))):
-                with explained(re.escape(fix)) as error:
-                    ask(TOOLS, "Weather?")
-                assert isinstance(error.value, openai.BadRequestError)
-            with explained(re.escape(fix)):
-                await llm.achat_with_tools(TOOLS, "Weather?")
-            with explained(re.escape(fix)):
-                [r async for r in await llm.astream_chat_with_tools(TOOLS, "Weather?")]
-
-    @pytest.mark.parametrize("role", ["tool", "user"])
-    async def test_a_server_that_knows_no_role_for_results(self, role: Any) -> None:
-        def respond(request: Any) -> Answer:
-            roles = [message["role"] for message in request.body["messages"]]
-            if "tool" in roles:
-                return answer_error(400, "Unexpected role: tool")
-            answer = "Sunny." if len(roles) > 1 else WEATHER
-            message = {"role": "assistant", "content": answer}
-            return answer_json({"id": "1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
-
-        with LoopbackServer(respond) as server:
-            llm = Llama3ToolLLM(Endpoint(server).llm(), tool_role=role)
-            agent = FunctionAgent(tools=TOOLS, llm=llm, streaming=False)
-            if role == "user":
-                assert str(await agent.run("Weather?")) == "Sunny."
-            else:
-                with explained('tool_role="user"'):
-                    await agent.run("Weather?")
+    async def test_the_error_says_what_to_do(self, text: str, fix: str, way: str) -> None:
+        with endpoint(answer_error(400, text)) as served, explained(re.escape(fix)) as error:
+            await WITH_TOOLS[way](native_llm(served))
+        assert isinstance(error.value, openai.BadRequestError)
 
     def test_an_llm_that_completes_text_because_nobody_has_said_that_it_chats(self) -> None:
         given: dict[str, Any] = {"api_base": "http://127.0.0.1:9/v1", "api_key": "none", "model": "llama3.1"}
@@ -313,24 +222,11 @@ class TestRefusals:
         def refuse(*_: object, **__: object) -> None:
             raise error
 
-        given: Any = {
-            "base_url": "http://127.0.0.1:9/v1",
-            "api_key": "none",
-            "model": "llama3.1",
-            "is_chat_model": True,
-        }
+        given: Any = {"base_url": "http://127.0.0.1:9/v1", "api_key": "none", "model": "llama3.1"}
         monkeypatch.setattr(OpenAILike, "chat", refuse)
         with explained("it asks OpenAI: pass the address of your server as api_base="):
-            Llama3ToolLLM(OpenAILike(**given)).chat_with_tools(TOOLS, "Weather?")
+            Llama3ToolLLM(OpenAILike(**given, is_chat_model=True)).chat_with_tools(TOOLS, "Weather?")
 
     def test_native_calls_of_an_llm_that_has_none(self) -> None:
         with pytest.raises(NotImplementedError, match="ScriptedLLM does not: use "):
             Llama3ToolLLM(ScriptedLLM(chunks=[]), tools_in="request").chat_with_tools(TOOLS, "Weather?")
-
-
-async def test_closing_a_stream_closes_the_one_behind_it() -> None:
-    with endpoint(Turn(pieces=("Hello. ",) * 50, pause=0.01)) as served:
-        stream = await Llama3ToolLLM(served.llm()).astream_chat_with_tools(TOOLS, "?")
-        async for _ in stream:
-            break
-        await stream.aclose()
