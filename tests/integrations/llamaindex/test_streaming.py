@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterable
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import ContentBlock, LogProb, ThinkingBlock, ToolCallBlock
-from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole, MockLLM, TextBlock
+from llama_index.core.base.llms.types import ContentBlock, LogProb, ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole, TextBlock
 
 from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
 from llama3_tools import Limits
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
-from llama_index_llama3_tools.answers import NewText
 from steps import steps_of
 
 PARIS = {"city": "Paris"}
 OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
 
-CITIES = {"type": "object", "properties": {"city": {"type": "array", "items": {"type": "string"}}}}
-
 OUTPUTS = {
     "text, call, text": f"Let me check. {CALL} One moment.",
     "two calls": f"Tools: {CALL}; {CALL} End",
-    "a call alone": CALL,
-    "a call in white space": f" \n{CALL}\n",
-    "a tagged call": f"Now:\n<tool_call>\n{CALL}\n</tool_call>",
     "a call with protocol tokens": f"<|python_tag|>{CALL}<|eom_id|>",
-    "an array": f"[{CALL}, {CALL}]",
     "text alone": "It is 5 > 3, and {this} <b>is</b> text; \\ too. ",
-    "data": '{"city": "Paris", "days": [1, 2]}',
     "a call left open": f"{CALL} {OPEN}",
     "white space alone": "  \n",
 }
@@ -84,21 +75,6 @@ def test_every_chunking_gives_what_parse_gives(output: str) -> None:
         check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
 
 
-def test_a_call_is_made_once_and_repeated_and_the_end_reports() -> None:
-    llm, tools = ScriptedLLM(chunks=list(f"{CALL}; {CALL} End.")), [{**json.loads(CALL), "parameters": CITIES}]
-    parser = Llama3JsonToolOutputParser(tools, coerce_arguments=True)
-    *responses, last = parser.stream(llm.stream_chat(messages()))
-    for repeated in (
-        [response.message.blocks[-2:] for response in responses if calls_in(response.message)[1:]],
-        [one.message.additional_kwargs["tool_calls"] for one in responses if calls_in(one.message)],
-    ):
-        assert len(repeated) > len("End.")
-        assert len({id(parts) for parts in repeated}) == len(repeated)
-        assert len({id(part) for parts in repeated for part in parts}) == 2
-    assert calls_in(last.message) == [("get_weather", {"city": ["Paris"]})] * 2
-    assert len(last.message.additional_kwargs["coerced_arguments"]) == 2
-
-
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("output", [OUTPUTS["text, call, text"], OUTPUTS["text alone"], OUTPUTS["a call left open"]])
 def test_every_way_to_stream_gives_the_same(output: str, style: Style) -> None:
@@ -108,19 +84,11 @@ def test_every_way_to_stream_gives_the_same(output: str, style: Style) -> None:
 
 
 @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
-async def test_an_asynchronous_stream_gives_the_same(output: str) -> None:
-    for chunks in ([output], list(output), [output[:9], output[9:]]):
-        stream = await ScriptedLLM(chunks=chunks).astream_chat(messages())
-        responses = [response async for response in Llama3JsonToolOutputParser().astream(stream)]
-        check(responses, output, len(chunks))
-
-
-@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
-async def test_a_stream_of_completions_gives_the_same(output: str) -> None:
+async def test_every_kind_of_stream_gives_the_same(output: str) -> None:
     llm, parser = ScriptedLLM(chunks=list(output)), Llama3JsonToolOutputParser()
     check(list(parser.stream(llm.stream_complete("Weather?"))), output, len(output))
-    stream = await llm.astream_complete("Weather?")
-    check([response async for response in parser.astream(stream)], output, len(output))
+    for stream in (await llm.astream_chat(messages()), await llm.astream_complete("Weather?")):
+        check([response async for response in parser.astream(stream)], output, len(output))
 
 
 def test_text_flows_and_a_call_appears_the_moment_it_is_closed() -> None:
@@ -137,29 +105,19 @@ def test_text_flows_and_a_call_appears_the_moment_it_is_closed() -> None:
     ]
 
 
-def test_the_framework_s_own_mock_streams_through() -> None:
-    # MockLLM sends the whole text with every delta.
-    responses = list(Llama3JsonToolOutputParser().stream(MockLLM().stream_complete(f"Hm. {CALL}")))
-    assert said(responses) == "Hm."
-    assert len(calls_in(responses[-1].message)) == 1
-
-
-def test_a_whole_text_behind_its_deltas_is_not_read_twice() -> None:
-    stream = [
-        ChatResponse(message=ChatMessage(content="Hel"), delta="Hel"),
-        ChatResponse(message=ChatMessage(content="Hello "), delta="lo "),
-        ChatResponse(message=ChatMessage(content="Hello")),
-    ]
-    assert said(Llama3JsonToolOutputParser().stream(stream)) == "Hello "
-
-
-def test_a_response_without_a_delta_counts_with_what_is_new_in_it() -> None:
-    stream = [
-        ChatResponse(message=ChatMessage(content="Hel"), delta="Hel"),
-        ChatResponse(message=ChatMessage(content="Hello"), delta=""),
-        ChatResponse(message=ChatMessage(content="Hello!")),
-    ]
-    assert said(Llama3JsonToolOutputParser().stream(stream)) == "Hello!"
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([("Hel", "Hel"), ("Hello ", "lo "), ("Hello", None)], "Hello "),
+        ([("Hel", "Hel"), ("Hello", ""), ("Hello!", None)], "Hello!"),
+        ([("", "")], ""),
+    ],
+    ids=["the whole text behind its deltas", "what is new in a text without a delta", "nothing"],
+)
+def test_a_text_is_read_once_with_or_without_deltas(pieces: list[tuple[str, str | None]], text: str) -> None:
+    stream = [ChatResponse(message=ChatMessage(content=content), delta=delta) for content, delta in pieces]
+    responses = list(Llama3JsonToolOutputParser().stream(stream))
+    assert said(responses) == responses[-1].message.content == text
 
 
 def test_raw_answers_log_probabilities_and_additional_arguments_stay_where_they_were() -> None:
@@ -173,21 +131,16 @@ def test_raw_answers_log_probabilities_and_additional_arguments_stay_where_they_
         )
         for number, (text, delta) in enumerate([("Hm. ", "Hm. "), (f"Hm. {CALL} x", f"{CALL} x")])
     ]
+    before = [given.model_copy(deep=True) for given in stream]
     responses = list(Llama3JsonToolOutputParser().stream(stream))
     assert len(responses) == 2
+    assert stream == before
     for given, response in zip(stream, responses, strict=True):
         assert response.raw == given.raw
         assert response.logprobs == given.logprobs
         assert response.additional_kwargs == given.additional_kwargs
         assert response.message.additional_kwargs["kept"] == given.message.additional_kwargs["kept"]
     assert "tool_calls" in responses[-1].message.additional_kwargs
-
-
-def test_the_responses_given_are_not_changed() -> None:
-    stream = [ChatResponse(message=ChatMessage(content=CALL, additional_kwargs={"a": 1}), delta=CALL)]
-    before = [response.model_copy(deep=True) for response in stream]
-    list(Llama3JsonToolOutputParser().stream(stream))
-    assert stream == before
 
 
 def test_what_was_held_back_comes_in_one_more_response_with_the_last_usage() -> None:
@@ -205,16 +158,6 @@ def test_what_was_held_back_comes_in_one_more_response_with_the_last_usage() -> 
     assert (last.delta, last.message.content, last.raw) == (OPEN, OPEN, {"usage": 7})
     # These belong to the piece that they came with, and are not said a second time.
     assert (last.logprobs, last.additional_kwargs) == (None, {"prompt_tokens": 3})
-
-
-def test_reasoning_and_other_blocks_keep_their_place() -> None:
-    def response(delta: str, text: str) -> ChatResponse:
-        blocks: list[ContentBlock] = [ThinkingBlock(content="Paris, then."), TextBlock(text=text)]
-        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks), delta=delta)
-
-    *_, last = Llama3JsonToolOutputParser().stream([response("Hm. ", "Hm. "), response(CALL, f"Hm. {CALL}")])
-    assert [block.block_type for block in last.message.blocks] == ["thinking", "text", "tool_call"]
-    assert last.message.content == "Hm."
 
 
 def native(text: str, delta: str, **kwargs: Any) -> ChatResponse:
@@ -239,27 +182,15 @@ def test_calls_that_the_server_found_come_at_the_end() -> None:
     assert (said([*responses, last]), stream) == ("Hm.", before)
 
 
-@pytest.mark.parametrize("arguments", ['{"city": "Rome"}', {"city": "Rome"}])
-def test_so_do_those_in_the_additional_arguments(arguments: object) -> None:
-    given = {"id": "call_1", "function": {"name": "get_weather", "arguments": arguments}}
+def test_so_do_those_in_the_additional_arguments() -> None:
+    given = {"id": "call_1", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
     message = ChatMessage(content="", additional_kwargs={"tool_calls": [given]})
     *_, last = Llama3JsonToolOutputParser().stream([ChatResponse(message=message, delta="")])
     assert (calls_in(last.message), ids_in(last.message)) == ([("get_weather", {"city": "Rome"})], ["call_1"])
 
 
-def test_a_call_of_the_server_that_the_text_has_too_is_one() -> None:
-    stream = [native(CALL, CALL), native(CALL, "", tool_kwargs={"city": "Paris"})]
-    *_, last = Llama3JsonToolOutputParser().stream(stream)
-    assert calls_in(last.message) == [("get_weather", PARIS)]
-
-
 def test_an_empty_stream_gives_nothing() -> None:
     assert list(Llama3JsonToolOutputParser(on_invalid="raise").stream([])) == []
-
-
-def test_a_stream_of_nothing_gives_an_empty_text() -> None:
-    [response] = Llama3JsonToolOutputParser().stream([ChatResponse(message=ChatMessage(content=""), delta="")])
-    assert (response.delta, response.message.content) == ("", "")
 
 
 async def test_a_malformed_call_raises_when_everything_is_out() -> None:
@@ -276,27 +207,10 @@ async def test_a_malformed_call_raises_when_everything_is_out() -> None:
             [response async for response in stream]
 
 
-def test_one_parser_serves_streams_side_by_side() -> None:
-    parser = Llama3JsonToolOutputParser()
-    streams = [parser.stream(ScriptedLLM(chunks=list(f"{n} {CALL} {n}")).stream_chat(messages())) for n in "ab"]
-    last = [list(pair) for pair in zip(*streams, strict=True)][-1]
-    assert [response.message.content for response in last] == ["a a", "b b"]
-
-
 @pytest.mark.parametrize("wrong", [["Hi"], "Hi", ChatResponse(message=ChatMessage(content="Hi"))])
 async def test_what_is_no_response_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse of an LLM, not a "):
         list(Llama3JsonToolOutputParser().stream(wrong))
-
-
-def test_a_stream_that_breaks_says_why_and_loses_nothing_that_was_said() -> None:
-    def breaking() -> Generator[ChatResponse, None, None]:
-        yield ChatResponse(message=ChatMessage(content="Let me"), delta="Let me")
-        raise ConnectionError("reset by peer")
-
-    responses = []
-    with pytest.raises(ConnectionError, match="reset by peer"):
-        responses.extend(Llama3JsonToolOutputParser().stream(breaking()))
 
 
 @pytest.mark.parametrize("held", ['<tool_call>{"name": "now", "parameters": {}}', "<|python_tag|>import os", "[now(),"])
@@ -322,36 +236,8 @@ async def test_a_stream_that_breaks_within_a_call_calls_nothing(held: str) -> No
     with pytest.raises(ConnectionError, match="reset by peer"):
         await collect()
     for given in (responses, aresponses):
-        assert "".join(response.delta or "" for response in given) == held.removeprefix("<|python_tag|>")
-        assert [
-            block for response in given for block in response.message.blocks if block.block_type == "tool_call"
-        ] == []
-
-
-async def test_closing_a_stream_closes_the_one_behind_it() -> None:
-    closed = []
-
-    def endless() -> Generator[ChatResponse, None, None]:
-        try:
-            while True:
-                yield ChatResponse(message=ChatMessage(content="x"), delta="x")
-        finally:
-            closed.append("sync")
-
-    async def aendless() -> AsyncGenerator[ChatResponse, None]:
-        try:
-            while True:
-                yield ChatResponse(message=ChatMessage(content="x"), delta="x")
-        finally:
-            closed.append("async")
-
-    stream = Llama3JsonToolOutputParser().stream(endless())
-    next(stream)
-    stream.close()
-    astream = Llama3JsonToolOutputParser().astream(aendless())
-    await anext(astream)
-    await astream.aclose()
-    assert closed == ["sync", "async"]
+        assert said(given) == held.removeprefix("<|python_tag|>")
+        assert [call for response in given for call in calls_in(response.message)] == []
 
 
 async def test_a_stream_need_not_be_a_generator() -> None:
@@ -369,16 +255,6 @@ async def test_a_stream_need_not_be_a_generator() -> None:
 
     [response] = [response async for response in Llama3JsonToolOutputParser().astream(Once())]
     assert len(calls_in(response.message)) == 1
-
-
-def test_what_is_new_and_the_text_so_far_are_known_whichever_way_an_llm_streams() -> None:
-    by_delta, by_content, content = NewText(), NewText(), ""
-    for piece in ["He", "", "llo", "!"] * 10:
-        content += piece
-        assert by_delta.of(ChatResponse(message=ChatMessage(content=""), delta=piece)) == piece
-        assert by_content.of(ChatResponse(message=ChatMessage(content=content))) == piece
-        assert by_content.output == content
-    assert by_delta.output == content
 
 
 @pytest.mark.no_cover
