@@ -11,13 +11,10 @@ import pytest
 from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
-from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel, ConfigDict, Field
 
-from endpoints.script import Turn, cut_at, scripted
-from endpoints.server import Answer, LoopbackServer, Request
-from endpoints.wire import answer_error, api
-from integrations.llamaindex.endpoint import get_weather
+from endpoints.wire import answer_error
+from integrations.llamaindex.endpoint import Endpoint, endpoint, get_weather
 from llama_index_llama3_tools import Llama3ToolLLM
 
 AL = '{"name": "Al", "age": 3}'
@@ -32,25 +29,8 @@ class Person(BaseModel):
     age: int
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
-
-
-def says(*texts: str) -> Any:
-    return scripted([Turn(pieces=cut_at(text, *range(3, len(text), 3))) for text in texts])
-
-
-def on(server: LoopbackServer, inside: dict[str, Any] | None = None, **options: Any) -> Llama3ToolLLM:
-    llm = OpenAILike(
-        api_base=server.base_url, api_key="none", model="llama3.1", is_chat_model=True, max_retries=0, **(inside or {})
-    )
-    return Llama3ToolLLM(llm, **options)
-
-
-def served(answer: Any) -> LoopbackServer:
-    return LoopbackServer(api(["llama3.1"], answer))
+def on(served: Endpoint, inside: dict[str, Any] | None = None, **options: Any) -> Llama3ToolLLM:
+    return Llama3ToolLLM(served.llm(**(inside or {})), **options)
 
 
 def whole(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> Any:
@@ -81,63 +61,57 @@ def astream(llm: Llama3ToolLLM, prompt: PromptTemplate = WHO, **kwargs: Any) -> 
 class TestWays:
     @pytest.mark.parametrize("text", [AL, 'Here you are:\n{"name": "Al", "age": "3"}\nBye!'])
     def test_an_object_is_the_output(self, ask: Callable[..., Any], text: str):
-        with served(says(text)) as server:
-            assert ask(on(server), PromptTemplate("Who in {city}?"), city="Rome") == Person(name="Al", age=3)
-            [body] = [request.body for request in server.requests]
+        with endpoint(text) as served:
+            assert ask(on(served), PromptTemplate("Who in {city}?"), city="Rome") == Person(name="Al", age=3)
+        [body] = served.bodies
         assert "response_format" in body
         assert body["messages"][0]["content"].endswith("Call a function in your reply.\n\nWho in Rome?")
 
     def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(self, ask: Callable[..., Any]):
-        def model(request: Request) -> Answer:
-            refusal: Answer = answer_error(400, "no schemas")
-            return refusal if "response_format" in request.body else says(AL)(request)
-
-        with served(model) as server:
-            llm = on(server)
+        with endpoint(answer_error(400, "no schemas"), AL, AL) as served:
+            llm = on(served)
             assert [ask(llm), ask(llm)] == [Person(name="Al", age=3)] * 2
-            assert ["response_format" in request.body for request in server.requests] == [True, False, False]
+        assert ["response_format" in body for body in served.bodies] == [True, False, False]
 
     def test_what_does_not_fit_is_asked_again_and_then_an_error(self, ask: Callable[..., Any]):
-        with served(says('{"name": "Al"}', AL)) as server:
-            assert ask(on(server)) == Person(name="Al", age=3)
-            complaint = server.requests[-1].body["messages"][-1]["content"]
-        assert "$.age: missing, expected integer" in complaint
-        with served(says("No.", "Still no.")) as server, pytest.raises(ValueError, match=r"wrote none: '.*Still no"):
-            ask(on(server))
+        with endpoint('{"name": "Al"}', AL) as served:
+            assert ask(on(served)) == Person(name="Al", age=3)
+        assert "$.age: missing, expected integer" in served.messages(1)[-1][1]
+        with endpoint("No.", "Still no.") as served, pytest.raises(ValueError, match=r"wrote none: '.*Still no"):
+            ask(on(served))
         with (
-            served(says("No.", 'Is {"name": "Al"}!')) as server,
+            endpoint("No.", 'Is {"name": "Al"}!') as served,
             pytest.raises(ValueError, match=r"Person: .*age: missing"),
         ):
-            ask(on(server))
+            ask(on(served))
 
     def test_arguments_for_the_llm_reach_it(self, ask: Callable[..., Any]):
-        with served(says(AL)) as server:
-            ask(on(server), llm_kwargs={"temperature": 0.25, "seed": 7})
-            assert [server.requests[0].body[key] for key in ("temperature", "seed")] == [0.25, 7]
+        with endpoint(AL) as served:
+            ask(on(served), llm_kwargs={"temperature": 0.25, "seed": 7})
+        assert [served.bodies[0][key] for key in ("temperature", "seed")] == [0.25, 7]
 
     @pytest.mark.parametrize("own", [{}, {"top_k": 1}, {"grammar": "mine"}], ids=str)
     @pytest.mark.parametrize("constrain", ["grammar", "json_schema"])
     def test_fields_of_the_user_s_own_stand(self, ask: Callable[..., Any], constrain: str, own: dict[str, Any]):
-        with served(says(*[AL] * 2)) as server:
-            ask(on(server, {"additional_kwargs": {"extra_body": own}}, constrain=constrain))
-            ask(on(server, constrain=constrain), llm_kwargs={"extra_body": own})
-            bodies = [request.body for request in server.requests]
-        for body in bodies:
+        with endpoint(*[AL] * 2) as served:
+            ask(on(served, {"additional_kwargs": {"extra_body": own}}, constrain=constrain))
+            ask(on(served, constrain=constrain), llm_kwargs={"extra_body": own})
+        for body in served.bodies:
             assert body.items() >= own.items()
             held_by = {"grammar": "grammar", "json_schema": "response_format"}[constrain]
             assert body.keys() & {"grammar", "response_format"} == ({"grammar"} if "grammar" in own else {held_by})
 
 
 def test_no_schema_goes_along_if_it_is_not_wanted():
-    with served(says(AL)) as server:
-        on(server, constrain="off").structured_predict(Person, WHO)
-        assert "response_format" not in server.requests[0].body
+    with endpoint(AL) as served:
+        on(served, constrain="off").structured_predict(Person, WHO)
+    assert "response_format" not in served.bodies[0]
 
 
 async def test_an_agent_gives_an_object_of_its_output_class():
-    with served(says("Al is three.", AL)) as server, warnings.catch_warnings():
+    with endpoint("Al is three.", AL) as served, warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        result = await FunctionAgent(tools=TOOLS, llm=on(server), output_cls=Person).run("Who?")
+        result = await FunctionAgent(tools=TOOLS, llm=on(served), output_cls=Person).run("Who?")
     assert result.structured_response == {"name": "Al", "age": 3}
 
 
@@ -149,17 +123,17 @@ def test_what_its_class_takes_fits():
         is_open: bool = Field(alias="isOpen")
         model_config = ConfigDict(populate_by_name=True)
 
-    with served(says('{"name": "front", "is_open": "yes"}')) as server:
-        assert on(server).structured_predict(Door, WHO).is_open
+    with endpoint('{"name": "front", "is_open": "yes"}') as served:
+        assert on(served).structured_predict(Door, WHO).is_open
 
 
 async def test_a_whole_agent_speaks_the_strict_format():
     call = '{"message": "Let me see.", "tool_call": {"name": "get_weather", "arguments": {"city": "Paris"}}}'
-    with served(says(call, '{"message": "Sunny!", "tool_call": null}')) as server:
-        handler = FunctionAgent(tools=TOOLS, llm=on(server, prompt_format="strict")).run("The weather?")
+    with endpoint(call, '{"message": "Sunny!", "tool_call": null}') as served:
+        handler = FunctionAgent(tools=TOOLS, llm=on(served, prompt_format="strict")).run("The weather?")
         deltas = [event.delta async for event in handler.stream_events() if isinstance(event, AgentStream)]
         assert str(await handler) == "Sunny!"
-        first, second = (request.body for request in server.requests)
+    first, second = served.bodies
     assert "".join(deltas) == "Let me see.Sunny!"
     assert first["response_format"]["json_schema"]["schema"]["required"] == ["message", "tool_call"]
     assert second["messages"][1]["content"] == call
