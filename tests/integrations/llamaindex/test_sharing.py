@@ -14,34 +14,15 @@ from llama_index.core.llms import (
     ChatMessage,
     ChatResponse,
     CompletionResponse,
-    CompletionResponseGen,
-    CustomLLM,
-    LLMMetadata,
+    MockLLM,
 )
-from llama_index.core.llms.callbacks import llm_completion_callback
-from llama_index.core.tools import FunctionTool, ToolMetadata
+from llama_index.core.tools import FunctionTool
 
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.messages import calls_of
 from sharing import OUTPUTS, THREADS, in_tasks, in_threads, pieces
 
 OPTIONS: dict[str, Any] = {"coerce_arguments": True, "formats": "all", "split_reasoning": True}
-
-
-class EchoLLM(CustomLLM):
-    """Says what it is told, in pieces where it streams."""
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata()
-
-    @llm_completion_callback()
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002, FBT002 (the framework's signature)
-        return CompletionResponse(text=prompt)
-
-    @llm_completion_callback()
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ARG002, FBT002 (the same)
-        yield from completions(prompt)
 
 
 def last_said(messages: Sequence[ChatMessage]) -> str:
@@ -73,7 +54,7 @@ def parser() -> Llama3JsonToolOutputParser:
 
 
 def llm() -> Llama3ToolLLM:
-    return Llama3ToolLLM(EchoLLM(messages_to_prompt=last_said), tools_in="system", **OPTIONS)
+    return Llama3ToolLLM(MockLLM(messages_to_prompt=last_said), tools_in="system", **OPTIONS)
 
 
 class Read(NamedTuple):
@@ -178,16 +159,3 @@ async def test_tasks_share_one(make: Made, read: Reader, read_alone: Reader):
 def test_a_copy_of_a_parser_reads_the_same(copied: Callable[[Any], Any]):
     one = parser()
     assert [parse(copied(one), output) for output in OUTPUTS] == [parse(one, output) for output in OUTPUTS]
-
-
-def test_tools_that_change_between_two_requests_are_those_of_the_next():
-    metadata = ToolMetadata("Add.", name="f", fn_schema=TOOLS[0].metadata.fn_schema)
-    one, tools, output = (
-        Llama3ToolLLM(EchoLLM(messages_to_prompt=last_said), tools_in="system", max_retries=0),
-        [FunctionTool(f, metadata=metadata)],
-        '{"name": "f", "parameters": {"q": "1", "a": []}}',
-    )
-    calls = named(one.chat_with_tools(tools, output).message)
-    metadata.fn_schema = TOOLS[1].metadata.fn_schema
-    unchanged = named(one.chat_with_tools(tools, output).message)
-    assert (calls, unchanged) == ([("f", {"q": 1, "a": []})], [("f", {"q": "1", "a": []})])
