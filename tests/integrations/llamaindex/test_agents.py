@@ -252,19 +252,6 @@ async def test_an_agent_that_writes_code(streaming: bool) -> None:
     assert (answer, ran) == ("It is 3.", ["print(1 + 2)"])
 
 
-async def test_an_agent_that_writes_code_hands_over() -> None:
-    async def execute(code: str) -> str:
-        return code
-
-    handoff = '{"name": "handoff", "parameters": {"to_agent": "clock", "reason": "It is about the time."}}'
-    with endpoint(handoff, "Half past twelve.") as served:
-        llm = Llama3ToolLLM(served.llm())
-        coder = CodeActAgent(name="coder", description="Writes code", code_execute_fn=execute, llm=llm)
-        clock = FunctionAgent(name="clock", description="Knows the time", tools=[get_time], llm=llm)
-        answer, _ = await run(AgentWorkflow(agents=[coder, clock], root_agent="coder"), "What time is it?")
-    assert answer == "Half past twelve."
-
-
 class TestPrograms:
     @pytest.mark.parametrize("tools", [TOOLS, [get_weather, get_time]], ids=["tools", "functions"])
     async def test_predict_and_call_runs_the_first_call_alone_or_all(self, tools: list[Any]) -> None:

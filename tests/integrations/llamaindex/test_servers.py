@@ -143,19 +143,6 @@ class TestNativeCalls:
             for response in responses:
                 assert all(call in expected for call in calls(response.message)), "no call is shown by halves"
 
-    def test_without_ids_each_gets_one_and_keeps_it(self) -> None:
-        arguments = json.dumps(PARIS)
-        answer = native_stream(piece(0, arguments, "", "get_weather"), piece(1, arguments, "", "get_weather"))
-        with endpoint(answer, native(("", "get_weather", arguments))) as served:
-            llm = native_llm(served)
-            *_, before, last = llm.stream_chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True)
-            whole = llm.chat_with_tools(TOOLS, "Weather?")
-        ids = [selection.tool_id for selection in llm.get_tool_calls_from_response(last)]
-        assert len(set(ids)) == len(ids) == 2
-        assert all(call_id.startswith("call_") for call_id in ids)
-        assert calls(before.message) == []
-        assert calls(whole.message)[0][0] == llm.get_tool_calls_from_response(whole)[0].tool_id
-
     async def test_arguments_that_are_no_object_become_text(self) -> None:
         arguments = '{"city": "Par'
         written = f'{{"name": "get_weather", "parameters": {arguments}}}'
