@@ -1,17 +1,26 @@
-"""An LLM of LlamaIndex that streams what a test chooses, and the ways to cut an output."""
+"""An LLM of LlamaIndex that streams what a test chooses, and what is in its answers."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, Literal
 
+from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
+from llama_index.core.llms import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    CompletionResponseGen,
+    CustomLLM,
+    LLMMetadata,
+)
 from llama_index.core.llms.callbacks import llm_completion_callback
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 """A call, as Llama 3.1 writes it."""
+OPEN = CALL[: CALL.index("is")]
+"""A call that was cut off."""
 
 Style = Literal["delta and content", "delta", "content", "pieces"]
 """How an LLM says what is new: a delta beside the text so far, a delta alone, the text so far, or the piece as text."""
@@ -60,13 +69,11 @@ class ScriptedLLM(CustomLLM):
         return responses()
 
 
-def chunkings(output: str) -> Iterator[list[str]]:
-    """Cut an output: not at all, at each character, once at each place, and five times at random places."""
-    yield [output]
-    yield list(output)
-    for place in range(1, len(output)):
-        yield [output[:place], output[place:]]
-    rng = random.Random(output)  # noqa: S311 (no secret: the same cuts in every run)
-    for _ in range(5):
-        places = sorted(rng.sample(range(len(output) + 1), min(6, len(output))))
-        yield [output[start:end] for start, end in zip([0, *places], [*places, len(output)], strict=True)]
+def said(responses: Iterable[ChatResponse | CompletionResponse]) -> str:
+    """Return the text that a stream has shown."""
+    return "".join(response.delta or "" for response in responses)
+
+
+def calls_in(message: ChatMessage) -> list[tuple[str, Any]]:
+    """Return the names and the arguments of a message's calls."""
+    return [(block.tool_name, block.tool_kwargs) for block in message.blocks if isinstance(block, ToolCallBlock)]

@@ -9,14 +9,13 @@ from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 
 from integrations.llamaindex.endpoint import endpoint
-from integrations.llamaindex.scripted import ScriptedLLM
+from integrations.llamaindex.scripted import ScriptedLLM, calls_in
 from integrations.llamaindex.trips import (
     FITTING,
     WRITTEN,
     Planner,
     Trip,
     asked,
-    kwargs,
     llm_of,
     native_or_not,
     served_native,
@@ -85,5 +84,5 @@ class TestTheParser:
         paths = ["$.stops", "$.tags", "$.days"]
         assert [change.path for change in output.report.calls[0].changes] == paths
         for message in messages:
-            assert kwargs(message) == [FITTING]
+            assert calls_in(message) == [("plan", FITTING)]
             assert [change["path"] for change in told(message)[0]["changes"]] == paths

@@ -25,7 +25,6 @@ from integrations.llamaindex.endpoint import (
     endpoint,
     explained,
     fail,
-    get_time,
     get_weather,
     said,
     say,
@@ -34,7 +33,6 @@ from integrations.llamaindex.ways import FUNCTION_AGENTS, REACT_AGENTS, STREAMED
 from llama3_tools import ToolDefinitionError
 from llama3_tools.errors import a_type
 from llama_index_llama3_tools import (
-    Llama3JsonToolOutputParser,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
 )
@@ -206,11 +204,6 @@ def tool_with(metadata: ToolMetadata) -> FunctionTool:
     return FunctionTool(fn=get_weather, metadata=metadata)
 
 
-def find(thing: Thing) -> str:
-    """Find a thing."""
-    return str(thing)
-
-
 def another_weather(town: str) -> str:
     """Return the weather of a town."""
     return f"Rain in {town}"
@@ -251,24 +244,6 @@ class TestTools:
         tools, message = WRONG_TOOLS[wrong]
         with pytest.raises(ToolDefinitionError, match=message):
             Llama3ReActOutputParser(tools)
-
-    @pytest.mark.parametrize(
-        ("tool", "message"),
-        [
-            (find, r"tools\[1\]: no JSON Schema can be made of the parameters of find: Pydantic.+Thing"),
-            ({"type": "web_search_preview"}, r"tools\[1\] is a tool that only its server knows, \{'type': 'web_search"),
-        ],
-        ids=["a function", "a tool of a server"],
-    )
-    def test_what_can_be_no_tool_is_named(self, tool: Any, message: str) -> None:
-        with pytest.raises(ToolDefinitionError, match=message):
-            Llama3ReActOutputParser([get_time, tool])
-
-    @pytest.mark.parametrize("key", ["input_schema", "inputSchema"])
-    def test_a_tool_dict_of_anthropic_s_or_mcp_s_keeps_its_schema(self, key: str) -> None:
-        schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-        parser = Llama3JsonToolOutputParser([{"type": "custom", "name": "get_weather", key: schema}])
-        assert parser.chat.tools["get_weather"].parameters == schema
 
     @pytest.mark.parametrize("way", [*WITH_TOOLS, *FUNCTION_AGENTS])
     async def test_one_tool_given_twice_is_one_tool(self, way: str) -> None:

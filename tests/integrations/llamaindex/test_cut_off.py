@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.tools import FunctionTool
 
 from endpoints.script import Turn, cut_at
 from integrations.llamaindex.endpoint import endpoint
+from integrations.llamaindex.scripted import calls_in
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 
 CODE = "<|python_tag|>print(1)"
@@ -28,8 +28,7 @@ ENDS = pytest.mark.parametrize(("reason", "is_called"), [("length", False), ("st
 
 
 def check(response: ChatResponse, *, is_called: bool) -> None:
-    blocks = response.message.blocks
-    assert [block.tool_name for block in blocks if isinstance(block, ToolCallBlock)] == ["code_interpreter"] * is_called
+    assert calls_in(response.message) == [("code_interpreter", {"code": "print(1)"})] * is_called
     assert (response.message.content or "") == ("" if is_called else "print(1)")
 
 

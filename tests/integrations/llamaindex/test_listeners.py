@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from llama_index.core import Settings
-from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
@@ -16,7 +15,7 @@ from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from llama_index.core.llms import LLM, ChatMessage
 
 from integrations.llamaindex.endpoint import WEATHER, endpoint
-from integrations.llamaindex.scripted import ScriptedLLM
+from integrations.llamaindex.scripted import ScriptedLLM, calls_in
 from integrations.llamaindex.ways import FUNCTION_AGENTS, QUESTION, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
 
@@ -57,12 +56,6 @@ def spans() -> Iterator[SimpleSpanHandler]:
     root.span_handlers.remove(spans)
 
 
-def calls(event: LLMChatEndEvent) -> list[tuple[str, Any]]:
-    assert event.response
-    blocks = event.response.message.blocks
-    return [(block.tool_name, block.tool_kwargs) for block in blocks if isinstance(block, ToolCallBlock)]
-
-
 @pytest.mark.parametrize("way", WITH_TOOLS)
 async def test_the_answer_is_told_with_its_calls_and_each_request_with_its_prompt(
     way: str, listener: Listener, spans: SimpleSpanHandler
@@ -74,7 +67,7 @@ async def test_the_answer_is_told_with_its_calls_and_each_request_with_its_promp
     assert start.span_id == end.span_id
     assert start.span_id.startswith(f"Llama3ToolLLM.{way}-")
     assert start.span_id in {span.id_ for span in spans.completed_spans}
-    assert calls(end) == [("get_weather", {"city": "Paris"})]
+    assert calls_in(end.response.message) == [("get_weather", {"city": "Paris"})]
     asked = listener.of(LLMChatStartEvent, by="OpenAILike")
     assert [[(one.role.value, one.content) for one in event.messages] for event in asked] == [
         served.messages(0),
@@ -91,7 +84,10 @@ async def test_agents_tell_each_answer_once(way: str, listener: Listener) -> Non
     with endpoint(WEATHER, "Sunny.") as served:
         await FUNCTION_AGENTS[way](Llama3ToolLLM(served.llm()))
     first, second = listener.of(LLMChatEndEvent, by="Llama3ToolLLM")
-    assert (calls(first), calls(second)) == ([("get_weather", {"city": "Paris"})], [])
+    assert (calls_in(first.response.message), calls_in(second.response.message)) == (
+        [("get_weather", {"city": "Paris"})],
+        [],
+    )
     assert second.response.message.content == "Sunny."
 
 

@@ -13,23 +13,23 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.calling import call_tool_with_selection
 from pydantic import BaseModel
 
-from integrations.llamaindex.scripted import CALL
+from integrations.llamaindex.scripted import CALL, OPEN
 from llama3_tools import Llama3ToolsError, Tool, ToolDefinitionError
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
     MalformedToolCallError,
 )
 
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER = {
     "type": "function",
     "function": {
         "name": "get_weather",
         "description": "The weather of a city",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "parameters": SCHEMA,
     },
 }
 
-OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
 BROKEN = '{"name": "get_weather", "parameters": {"city": Paris}}'
 
 
@@ -108,6 +108,15 @@ def test_the_error_is_caught_as_the_frameworks_as_a_value_error_and_as_ours(kind
         Llama3JsonToolOutputParser(on_invalid="raise").parse(OPEN)
 
 
+class Thing:
+    """Nothing that JSON knows."""
+
+
+def find(thing: Thing) -> str:
+    """Find a thing."""
+    return str(thing)
+
+
 class Weather(BaseModel):
     city: str
 
@@ -126,7 +135,9 @@ TOOLS = {
     "a method": Forecaster().get_weather,
     "an OpenAI tool": WEATHER,
     "the function of an OpenAI tool": WEATHER["function"],
-    "a tool of the core": Tool("get_weather", "", {"type": "object", "required": ["city"]}),
+    "a tool of Anthropic": {"type": "custom", "name": "get_weather", "input_schema": SCHEMA},
+    "a tool of MCP": {"name": "get_weather", "inputSchema": SCHEMA},
+    "a tool of the core": Tool("get_weather", "", SCHEMA),
 }
 
 
@@ -176,7 +187,17 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
     "a class": ([Weather], TypeError, r"tools\[0\] must be .+, not the class Weather$"),
     "metadata without a name": ([ToolMetadata("Does it")], ToolDefinitionError, r"tools\[0\] has no name"),
     "a dict without a name": ([{"type": "function"}], ToolDefinitionError, r"tools\[0\]: no name"),
-    "a name twice": ([WEATHER, get_weather], ToolDefinitionError, "'get_weather' is declared twice"),
+    "a name twice": ([WEATHER, get_weather], ToolDefinitionError, r"tools\[1\]: .*'get_weather' is declared twice"),
+    "a tool of a server": (
+        [WEATHER, {"type": "web_search_preview"}],
+        ToolDefinitionError,
+        r"tools\[1\] is a tool that only its server knows, \{'type': 'web_search_preview'\}",
+    ),
+    "a function without a schema": (
+        [find],
+        ToolDefinitionError,
+        r"tools\[0\]: no JSON Schema can be made of the parameters of find: Pydantic.+Thing",
+    ),
 }
 
 

@@ -15,7 +15,7 @@ from llama_index.core.llms import (
     TextBlock,
 )
 
-from integrations.llamaindex.scripted import CALL, ScriptedLLM
+from integrations.llamaindex.scripted import CALL, ScriptedLLM, calls_in
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 
 PARSER = Llama3JsonToolOutputParser()
@@ -118,14 +118,14 @@ def test_the_last_response_of_a_stream_is_a_whole_one() -> None:
     ):
         message = Llama3JsonToolOutputParser().promote(last).message
         assert message.content == "Hi"
-        assert [block.tool_name for block in message.blocks if isinstance(block, ToolCallBlock)] == ["get_weather"]
+        assert calls_in(message) == [("get_weather", {"city": "Paris"})]
 
 
 def test_a_function_call_as_servers_once_sent_it_is_a_call() -> None:
     given = {"function_call": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
     response = ChatResponse(message=ChatMessage(role="assistant", additional_kwargs=given))
     message = Llama3JsonToolOutputParser().promote(response).message
-    assert [block.tool_kwargs for block in message.blocks if isinstance(block, ToolCallBlock)] == [{"city": "Paris"}]
+    assert calls_in(message) == [("get_weather", {"city": "Paris"})]
     assert "function_call" not in message.additional_kwargs
 
 
@@ -137,4 +137,4 @@ def test_each_call_of_a_server_counts_whether_or_not_responses_repeat_those_befo
         for end in range(3)
     ]
     *_, last = Llama3JsonToolOutputParser().stream(responses)
-    assert [block.tool_name for block in last.message.blocks if isinstance(block, ToolCallBlock)] == ["a", "b", "c"]
+    assert [name for name, _ in calls_in(last.message)] == ["a", "b", "c"]

@@ -9,7 +9,8 @@ import pytest
 from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
 
-from integrations.llamaindex.scripted import CALL, ScriptedLLM, chunkings
+from chunkings import chunkings
+from integrations.llamaindex.scripted import CALL, ScriptedLLM, said
 from llama_index_llama3_tools import (
     Llama3JsonToolOutputParser,
 )
@@ -57,10 +58,6 @@ def thought(responses: Iterable[ChatResponse | CompletionResponse]) -> str:
     return "".join(response.additional_kwargs.get("thinking_delta") or "" for response in responses)
 
 
-def said(responses: Iterable[ChatResponse | CompletionResponse]) -> str:
-    return "".join(response.delta or "" for response in responses)
-
-
 class TestWholeResponses:
     @each_output
     def test_it_is_a_block_of_its_own(self, output: str, expected: list[tuple[str, Any]]) -> None:
@@ -69,10 +66,6 @@ class TestWholeResponses:
         assert parsed.reasoning == dict(expected).get("thinking")
         for given in (response(TextBlock(text=output)), CompletionResponse(text=output)):
             assert parts(parser().promote(given).message) == expected
-
-    def test_by_default_it_is_text(self) -> None:
-        parsed = Llama3JsonToolOutputParser().parse(THINKS_AND_CALLS)
-        assert (parsed.text, parsed.reasoning) == (f"<think>\nThey want {CALL}.\n</think>", None)
 
     def test_an_output_can_begin_inside_it(self) -> None:
         parsed = parser(starts_reasoning=True).parse(f"Is it {CALL}?\n</think>\n\n{CALL}")

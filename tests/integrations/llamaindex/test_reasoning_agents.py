@@ -12,9 +12,10 @@ from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.llms import ChatMessage
 from llama_index.core.workflow import Context
 
+from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
-from integrations.llamaindex.scripted import ScriptedLLM, chunkings
-from integrations.llamaindex.test_reasoning import OUTPUTS, parts, said, thought
+from integrations.llamaindex.scripted import ScriptedLLM, said
+from integrations.llamaindex.test_reasoning import OUTPUTS, parts, thought
 from integrations.llamaindex.test_servers import native, native_stream
 from integrations.llamaindex.trips import SOON, Planner, asked, write
 from integrations.llamaindex.trips import ways as each_way

@@ -14,8 +14,10 @@ from llama_index.core.llms import (
     ChatMessage,
     ChatResponse,
     CompletionResponse,
+    CompletionResponseGen,
     MockLLM,
 )
+from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.tools import FunctionTool
 
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
@@ -23,6 +25,14 @@ from llama_index_llama3_tools.messages import calls_of
 from sharing import OUTPUTS, THREADS, in_tasks, in_threads, pieces
 
 OPTIONS: dict[str, Any] = {"coerce_arguments": True, "formats": "all", "split_reasoning": True}
+
+
+class EchoLLM(MockLLM):
+    """Says what it is told, in pieces where it streams."""
+
+    @llm_completion_callback()
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ARG002, FBT002 (the framework's signature)
+        yield from completions(prompt)
 
 
 def last_said(messages: Sequence[ChatMessage]) -> str:
@@ -54,7 +64,7 @@ def parser() -> Llama3JsonToolOutputParser:
 
 
 def llm() -> Llama3ToolLLM:
-    return Llama3ToolLLM(MockLLM(messages_to_prompt=last_said), tools_in="system", **OPTIONS)
+    return Llama3ToolLLM(EchoLLM(messages_to_prompt=last_said), tools_in="system", **OPTIONS)
 
 
 class Read(NamedTuple):

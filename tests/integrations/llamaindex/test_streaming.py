@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ContentBlock, LogProb, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole, TextBlock
 
-from integrations.llamaindex.scripted import CALL, STYLES, ScriptedLLM, Style, chunkings
+from chunkings import chunkings
+from integrations.llamaindex.scripted import CALL, OPEN, STYLES, ScriptedLLM, Style, calls_in, said
 from llama3_tools import Limits
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 from steps import steps_of
 
 PARIS = {"city": "Paris"}
-OPEN = '{"name": "get_weather", "parameters": {"city": "Par'
 
 OUTPUTS = {
     "text, call, text": f"Let me check. {CALL} One moment.",
@@ -30,14 +30,6 @@ OUTPUTS = {
 
 def messages() -> list[ChatMessage]:
     return [ChatMessage(content="Weather?")]
-
-
-def said(responses: Iterable[ChatResponse]) -> str:
-    return "".join(response.delta or "" for response in responses)
-
-
-def calls_in(message: ChatMessage) -> list[tuple[str, Any]]:
-    return [(block.tool_name, block.tool_kwargs) for block in message.blocks if isinstance(block, ToolCallBlock)]
 
 
 def ids_in(message: ChatMessage) -> list[str | None]:

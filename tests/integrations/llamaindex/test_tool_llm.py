@@ -14,8 +14,8 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MockFunctionCalling
 
 from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
-from integrations.llamaindex.scripted import ScriptedLLM
-from integrations.llamaindex.ways import PLAIN, QUESTION, nobody, streamed, whole
+from integrations.llamaindex.scripted import ScriptedLLM, calls_in, said
+from integrations.llamaindex.ways import PLAIN, QUESTION
 from llama3_tools import Limits, PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from llama_index_llama3_tools.tools import tool_dicts
@@ -36,10 +36,6 @@ OUTPUTS = {
 }
 
 
-def blocks(message: ChatMessage) -> list[tuple[str, Any]]:
-    return [(block.tool_name, block.tool_kwargs) for block in message.blocks if isinstance(block, ToolCallBlock)]
-
-
 def wrapped(chunks: Sequence[str], **options: Any) -> Llama3ToolLLM:
     return Llama3ToolLLM(ScriptedLLM(chunks=list(chunks)), **options)
 
@@ -47,37 +43,32 @@ def wrapped(chunks: Sequence[str], **options: Any) -> Llama3ToolLLM:
 class TestAnswers:
     @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
     async def test_whole_and_in_every_chunking_it_gives_what_the_parser_gives(self, output: str) -> None:
-        parser = Llama3JsonToolOutputParser(TOOLS, on_unknown_tool="call")
-        expected = parser.parse(output)
+        expected = Llama3JsonToolOutputParser(TOOLS, on_unknown_tool="call").parse(output)
         calls = [(call.tool_name, call.tool_kwargs) for call in expected.tool_calls]
+        asked: dict[str, Any] = {"tools": TOOLS, "user_msg": "?", "allow_parallel_tool_calls": True}
         llm = wrapped([output], on_unknown_tool="call")
+        stream = await llm.astream_chat_with_tools(**asked)
         for response in (
-            llm.chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True),
-            await llm.achat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True),
+            llm.chat_with_tools(**asked),
+            await llm.achat_with_tools(**asked),
+            [response async for response in stream][-1],
         ):
-            assert ((response.message.content or ""), blocks(response.message)) == (expected.text, calls)
-            assert response.raw == {"chunks": 1}
-        for number, chunks in enumerate(chunkings(output)):
-            if not output or not all(chunks):
-                continue
+            assert ((response.message.content or ""), calls_in(response.message)) == (expected.text, calls)
+            assert response.raw in ({"chunks": 1}, {"number": 0})
+        for chunks in filter(None, chunkings(output)):
             llm = wrapped(chunks, on_unknown_tool="call")
-            if number % 9:
-                responses = list(llm.stream_chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True))
-            else:
-                stream = await llm.astream_chat_with_tools(TOOLS, "?", allow_parallel_tool_calls=True)
-                responses = [response async for response in stream]
+            responses = list(llm.stream_chat_with_tools(**asked))
             last = responses[-1].message
-            assert ((last.content or ""), blocks(last)) == (expected.text, calls), chunks
-            streamed = "".join(response.delta or "" for response in responses)
-            assert streamed == expected.text or streamed.lstrip() == expected.text
-            counts = [len(llm.get_tool_calls_from_response(r, error_on_no_tool_call=False)) for r in responses]
+            assert ((last.content or ""), calls_in(last)) == (expected.text, calls), chunks
+            assert said(responses).lstrip() == expected.text.lstrip()
+            counts = [len(calls_in(response.message)) for response in responses]
             assert counts == sorted(counts), "a call that was shown is not taken back"
 
     @pytest.mark.parametrize("kwargs", [{"tools": []}, {"tools": TOOLS, "tool_choice": "none"}], ids=["no", "none"])
     def test_without_tools_nothing_is_a_call(self, kwargs: dict[str, Any]) -> None:
         inside = ScriptedLLM(chunks=[WEATHER])
         response = Llama3ToolLLM(inside).chat_with_tools(user_msg="Hi", **kwargs)
-        assert (response.message.content, blocks(response.message)) == (WEATHER, [])
+        assert (response.message.content, calls_in(response.message)) == (WEATHER, [])
         assert inside.prompts == ["user: Hi\nassistant: "]
 
     def test_a_response_without_a_call_is_an_error_where_one_is_wanted(self) -> None:
@@ -151,14 +142,11 @@ class TestQuestions:
         assert deltas == [WEATHER] * ("stream" in way)
         assert inside.prompts == [QUESTION if "complete" in way else f"user: {QUESTION}\nassistant: "]
 
-    @pytest.mark.parametrize("way", [name for name in PLAIN if "chat" in name])
-    async def test_a_plain_request_sends_calls_and_results_as_text(self, way: str) -> None:
+    def test_a_plain_request_sends_calls_and_results_as_text(self) -> None:
         inside = ScriptedLLM(chunks=[f"Hm. {WEATHER}"])
         llm = Llama3ToolLLM(inside)
         message = llm.chat_with_tools(TOOLS, "Weather?").message
-        history = [ChatMessage(content="Weather?"), message, ChatMessage(role="tool", content="Sun")]
-        ask = getattr(llm, way)
-        await (streamed(lambda: ask(history), nobody) if "stream" in way else whole(lambda: ask(history)))
+        llm.chat([ChatMessage(content="Weather?"), message, ChatMessage(role="tool", content="Sun")])
         assert inside.prompts[1] == (
             f"user: Weather?\nassistant: Hm.\n{WEATHER}\nuser: Result of a tool: Sun\nassistant: "
         )

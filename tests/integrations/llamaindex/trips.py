@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, Field
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.tools import FunctionTool
@@ -82,10 +81,6 @@ def served_native(arguments: dict[str, Any], *, streaming: bool) -> Answer:
 
 def told(message: ChatMessage) -> Any:
     return message.additional_kwargs.get("coerced_arguments")
-
-
-def kwargs(message: ChatMessage) -> list[Any]:
-    return [block.tool_kwargs for block in message.blocks if isinstance(block, ToolCallBlock)]
 
 
 def llm_of(served: Endpoint, *, is_native: bool = False, **options: Any) -> Llama3ToolLLM:
