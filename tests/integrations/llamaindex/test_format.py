@@ -11,7 +11,7 @@ from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
 
 from integrations.llamaindex.scripted import CALL, ScriptedLLM
 from llama3_tools import render_tool_prompt
-from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
+from llama_index_llama3_tools import Llama3JsonToolOutputParser
 
 TOOLS = [{"name": "get_weather", "description": "The weather", "parameters": {"type": "object", "required": ["city"]}}]
 PROMPT = render_tool_prompt(TOOLS)
@@ -57,13 +57,6 @@ async def test_predict_gives_the_text_and_shows_the_tools_once(is_chat_model: bo
     for prompt in llm.prompts:
         assert prompt.count("Given the following functions") == 1
         assert f"{PROMPT}\n\nWeather in Paris?" in prompt
-
-
-def test_predict_raises_on_a_malformed_call_where_that_is_asked_for() -> None:
-    llm = ScriptedLLM(chunks=[CALL[:-3]])
-    llm.output_parser = Llama3JsonToolOutputParser(on_invalid="raise")
-    with pytest.raises(MalformedToolCallError):
-        llm.predict(QUESTION, city="Paris")
 
 
 def test_chat_complete_and_their_streams_are_left_alone() -> None:

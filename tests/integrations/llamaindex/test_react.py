@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep, ResponseReasoningStep
-from llama_index.core.agent.workflow import ReActAgent, ToolCallResult
+from llama_index.core.agent.workflow import ReActAgent
 from llama_index.core.memory import ChatMemoryBuffer
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
@@ -149,13 +149,3 @@ class TestAgent:
         with endpoint(f"Thought: So.\n{WEATHER[:-3]}", WEATHER, "Sunny.") as served:
             assert str(await agent_of(served.llm()).run("Weather?")) == "Sunny."
         assert "get_weather (truncated)" in served.messages(1)[-1][1]
-
-    async def test_an_unknown_tool_is_answered(self) -> None:
-        with endpoint('{"name": "forecast", "parameters": {}}', WEATHER, "Sunny.") as served:
-            handler = agent_of(served.llm()).run("Weather?")
-            events = [event async for event in handler.stream_events() if isinstance(event, ToolCallResult)]
-            assert str(await handler) == "Sunny."
-        assert [event.tool_output.content for event in events] == [
-            "Tool forecast not found. Please select a tool that is available.",
-            "Sun in Paris",
-        ]
