@@ -18,8 +18,7 @@ from integrations.llamaindex.scripted import ScriptedLLM, said
 from integrations.llamaindex.test_reasoning import OUTPUTS, parts, thought
 from integrations.llamaindex.test_servers import native, native_stream
 from integrations.llamaindex.trips import SOON, Planner, asked, write
-from integrations.llamaindex.trips import ways as each_way
-from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN
+from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ReActOutputParser, Llama3ToolLLM
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
@@ -36,7 +35,7 @@ def llm_of(served: Endpoint, **options: Any) -> Llama3ToolLLM:
 
 
 class TestTheLLM:
-    @each_way
+    @pytest.mark.parametrize("way", WITH_TOOLS)
     async def test_with_tools(self, way: str) -> None:
         planner = Planner()
         with endpoint(f"<think>{write(SOON)}?</think>Sure. {write({'stops': [], 'days': 3})}") as served:
@@ -46,7 +45,7 @@ class TestTheLLM:
             ("text", "Sure."),
             ("tool_call", "plan"),
         ]
-        if way.startswith("streamed"):
+        if "stream" in way:
             assert (said(responses), thought(responses)) == ("Sure.", f"{write(SOON)}?")
 
     @pytest.mark.parametrize("output", [output for output, _ in OUTPUTS.values()], ids=OUTPUTS)
@@ -90,7 +89,7 @@ class TestTheLLM:
                 last = llm.chat_with_tools(TOOLS, "Weather?")
         assert parts(last.message) == [("thinking", "So."), ("tool_call", "get_weather")]
 
-    @each_way
+    @pytest.mark.parametrize("way", WITH_TOOLS)
     async def test_a_retry_does_not_show_it_to_the_model(self, way: str) -> None:
         broken, answer = f"<think>Hm.</think>{write(SOON)}", f"<think>Well.</think>{write({'stops': [], 'days': 3})}"
         with endpoint(broken, answer) as served:
@@ -98,7 +97,7 @@ class TestTheLLM:
         assert parts(responses[-1].message)[-1] == ("tool_call", "plan")
         assert dict(parts(responses[-1].message))["thinking"].endswith("Well.")
         assert "Hm." not in json.dumps(served.bodies[1])
-        if way.startswith("streamed"):
+        if "stream" in way:
             assert thought(responses) == "Hm.\n\nWell."
 
 
@@ -142,16 +141,14 @@ class TestAgents:
         assert "It is sunny" not in json.dumps(served.messages(2))
 
 
-@pytest.mark.parametrize("starts", [True, False])
-def test_a_react_step_is_read_after_the_reasoning(starts: bool) -> None:
-    read = Llama3ReActOutputParser(TOOLS, starts_reasoning=starts)
-    opening = "" if starts else "<think>"
+def test_a_react_step_is_read_after_the_reasoning_that_it_begins_in() -> None:
+    read = Llama3ReActOutputParser(TOOLS, starts_reasoning=True)
     for output, content in [
         (f"Hm.\nAnswer: {WEATHER}</think>Thought: So.\n{TIME}", "get_time"),
         (f"Action: x\n</think>{TIME}", "get_time"),
         ("Answer: 1.</think>Thought: So.\nAnswer: 2.", "2."),
     ]:
-        step: Any = read.parse(f"{opening}{output}")
+        step: Any = read.parse(output)
         assert (step.response if step.is_done else step.action) == content
     with pytest.raises(ValueError, match="the answer holds reasoning and no step"):
-        read.parse(f"{opening}Hm.</think>\n")
+        read.parse("Hm.</think>\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from typing import Any, TypeAlias
 
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ReActAgent
@@ -23,26 +23,26 @@ def nobody(_delta: str) -> None:
     """Look at no delta."""
 
 
-async def whole(ask: Callable[[], Any]) -> str:
-    response = ask()
-    if isinstance(response, Awaitable):
-        response = await response
-    return getattr(response, "text", None) or response.message.content or ""
-
-
-async def streamed(ask: Callable[[], Any], show: Callable[[str], None]) -> str:
-    responses = ask()
-    if isinstance(responses, Awaitable):
-        responses = await responses
-    text = ""
-    if isinstance(responses, AsyncIterable):
-        async for response in responses:
-            show(response.delta or "")
-            text += response.delta or ""
+async def each(given: Any) -> AsyncGenerator[Any, None]:
+    """Yield the responses of an LLM, whichever of its methods gave them: one if it was asked for a whole answer."""
+    if isinstance(given, Awaitable):
+        given = await given
+    if isinstance(given, AsyncGenerator):
+        async for response in given:
+            yield response
     else:
-        for response in responses:
+        for response in given if isinstance(given, Generator) else [given]:
+            yield response
+
+
+async def answer(given: Any, show: Callable[[str], None], *, streams: bool) -> str:
+    text = ""
+    async for response in each(given):
+        if streams:
             show(response.delta or "")
             text += response.delta or ""
+        else:
+            text = getattr(response, "text", None) or response.message.content or ""
     return text
 
 
@@ -50,18 +50,14 @@ def plain(method: str) -> Way:
     asked: Any = QUESTION if "complete" in method else MESSAGES
 
     async def way(llm: Llama3ToolLLM, show: Callable[[str], None] = nobody) -> str:
-        ask = getattr(llm, method)
-        return await (streamed(lambda: ask(asked), show) if "stream" in method else whole(lambda: ask(asked)))
+        return await answer(getattr(llm, method)(asked), show, streams="stream" in method)
 
     return way
 
 
 def with_tools(method: str) -> Way:
     async def way(llm: Llama3ToolLLM, show: Callable[[str], None] = nobody, tools: Sequence[BaseTool] = TOOLS) -> str:
-        ask = getattr(llm, method)
-        if "stream" in method:
-            return await streamed(lambda: ask(tools, QUESTION), show)
-        return await whole(lambda: ask(tools, QUESTION))
+        return await answer(getattr(llm, method)(tools, QUESTION), show, streams="stream" in method)
 
     return way
 
