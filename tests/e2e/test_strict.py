@@ -96,7 +96,7 @@ def test_langchain_reads_it(live: LiveServer) -> None:
         max_retries=0,
         extra_body=SETTINGS_OF_REQUEST,
     )
-    chain = llm | LangChainParser(tools=TOOLS, strict=True)
+    chain = llm | LangChainParser(tools=TOOLS)
     messages = [dict(message) for message in strict_messages(QUESTIONS[0])]
     whole = chain.invoke(messages)
     chunks = list(chain.stream(messages))
@@ -115,7 +115,7 @@ def test_llama_index_reads_it(live: LiveServer) -> None:
         max_retries=0,
         additional_kwargs={"extra_body": SETTINGS_OF_REQUEST},
     )
-    parser = LlamaIndexParser(tools=TOOLS, strict=True)
+    parser = LlamaIndexParser(tools=TOOLS)
     messages = [ChatMessage(role=message["role"], content=message["content"]) for message in strict_messages("Hi!")]
     output = parser.parse(llm.chat(messages).message.content or "")
     *_, last = parser.stream(llm.stream_chat(messages))
