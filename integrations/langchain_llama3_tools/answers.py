@@ -22,7 +22,7 @@ from langchain_llama3_tools.conversation import REASONING, Content, of_answer, o
 from llama3_tools import ToolCall
 from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
 
-__all__ = ["AnswerStream", "as_chunk", "read_answer", "with_reason"]
+__all__ = ["AnswerStream", "read_answer", "with_reason"]
 
 _FINISH_REASON = "finish_reason"
 
@@ -55,16 +55,6 @@ def read_answer(request: Request, message: BaseMessage, info: object = None) -> 
     usage = message.usage_metadata if isinstance(message, AIMessage) else None
     kept = {**(message.model_extra or {}), "usage_metadata": usage, "name": message.name, "id": message.id}
     return AIMessage(**{**kept, **fields}), reply
-
-
-def as_chunk(given: str | BaseMessage) -> AIMessageChunk:
-    """Return a text, or a whole message, as a chunk."""
-    if isinstance(given, AIMessageChunk):
-        return given
-    if isinstance(given, str):
-        return AIMessageChunk(content=given)
-    fields = {name: getattr(given, name) for name in type(given).model_fields if name in AIMessageChunk.model_fields}
-    return AIMessageChunk(**{**(given.model_extra or {}), **fields, "type": "AIMessageChunk"})
 
 
 def _metadata(message: BaseMessage) -> dict[str, Any]:
@@ -172,7 +162,7 @@ class AnswerStream:
 
     def last(self) -> Iterator[AIMessageChunk]:
         """Return the report, if it has something, and the empty last chunk that LangChain gives a model's stream."""
-        report = as_chunk(self.report().message)
+        report: Any = self.report().message
         if report.response_metadata:
             yield report
         yield self._chunk({"chunk_position": "last"})

@@ -123,12 +123,3 @@ class TestTheModel:
         ):
             assert (other.tool_calls, other.response_metadata) == (message.tool_calls, message.response_metadata)
         assert bound(coerce_arguments=False).invoke("Hi").tool_calls[0]["args"]["days"] == "3"
-
-    def test_a_structured_answer_of_strings_fits(self) -> None:
-        class Trip(BaseModel):
-            """A trip."""
-
-            days: list[int]
-
-        llm = ScriptedChatModel(chunks=as_text_chunks([call("Trip", days="[1, '2']")]))
-        assert Llama3ToolModel(llm).with_structured_output(Trip).invoke("Hi") == Trip(days=[1, 2])

@@ -11,8 +11,6 @@ from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool, ToolException, tool
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import BaseModel, ValidationError
 
 from integrations.langchain.agents import (
@@ -21,7 +19,6 @@ from integrations.langchain.agents import (
     add,
     agent_on,
     call,
-    chat_openai,
     conversations,
     get_weather,
     in_every_way,
@@ -91,20 +88,6 @@ class TestToolsThatFail:
         with serving(self.FAILS, "There is none.") as server:
             messages = run(agent_on(server, telling))["messages"]
         assert conversations(server)[1][-1] == ("user", "Error of fail: no network")
-        assert messages[-1].text == "There is none."
-
-    @in_every_way
-    def test_or_the_node_of_a_graph_does(self, run: Any) -> None:
-        with serving(self.FAILS, "There is none.") as server:
-            bound = Llama3ToolModel(chat_openai(server)).bind_tools([fail])
-            graph = StateGraph(MessagesState)
-            graph.add_node("model", lambda state: {"messages": [bound.invoke(state["messages"])]})
-            graph.add_node("tools", ToolNode([fail], handle_tool_errors=True))
-            graph.add_edge(START, "model")
-            graph.add_conditional_edges("model", tools_condition)
-            graph.add_edge("tools", "model")
-            messages = run(graph.compile())["messages"]
-        assert conversations(server)[1][-1][1].startswith("Error of fail: Error: RuntimeError('no network')")
         assert messages[-1].text == "There is none."
 
     @in_every_way
@@ -194,14 +177,6 @@ class TestTools:
         with pytest.raises(ToolDefinitionError) as error:
             Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([get_weather, bad])
         assert str(error.value).startswith(f"tools[1]: {message}")
-
-    @BAD
-    @in_every_way
-    def test_with_an_agent_before_anything_is_sent(self, run: Any, bad: Any, message: str) -> None:
-        with serving() as server, pytest.raises(ToolDefinitionError) as error:
-            run(agent_on(server, get_weather, bad))
-        assert str(error.value).startswith(f"tools[1]: {message}")
-        assert server.requests == []
 
     def test_an_answer_s_schema_of_a_tool_s_name_is_another_one(self) -> None:
         @tool("Forecast")

@@ -148,11 +148,13 @@ class TestTurns:
         assert [error.partition(":")[0] for error in given.errors] == ["step", "run"]
         assert [error.partition(":")[0] for error in own.errors] == ["run"]
 
-    def test_the_rate_limiter_of_the_model_inside_is_asked_for_each_request(self, way: str) -> None:
+    def test_a_rate_limiter_is_asked_for_each_request_wherever_it_was_given(self, way: str) -> None:
         limiter = CountingLimiter()
-        with serving(*RETRIED) as server:
+        with serving(*RETRIED, *RETRIED) as server:
             ask(model(server, rate_limiter=limiter), way)
-        assert limiter.requests == 2
+            wrapper: Any = Llama3ToolModel(chat_openai(server), rate_limiter=limiter)
+            ask(wrapper.bind_tools([get_weather]), way)
+        assert limiter.requests == 4
 
 
 @in_each_way

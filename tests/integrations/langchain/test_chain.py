@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 import pickle
 import threading
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import FakeListChatModel, FakeListLLM, FakeStreamingListLLM
+from langchain_core.language_models import FakeListLLM, FakeStreamingListLLM
 from langchain_core.load import dumpd, dumps, loads
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.prompts import ChatPromptTemplate
@@ -193,35 +191,7 @@ class TestSerialization:
 
 
 class TestAtOnce:
-    """One parser, used by many at the same time."""
-
-    ANSWERS = tuple(f'{number} {{"name": "f", "parameters": {{"n": {number}}}}} {number}' for number in range(40))
-
-    @staticmethod
-    def check(number: int, message: AIMessage) -> None:
-        assert message.content == f"{number} {number}"
-        assert [call["args"] for call in message.tool_calls] == [{"n": number}]
-
-    def test_threads(self) -> None:
-        parser = Llama3JsonToolOutputParser()
-
-        def stream(answer: str) -> AIMessage:
-            return summed(parser.transform(iter(answer)))
-
-        with ThreadPoolExecutor(8) as pool:
-            for number, message in enumerate(pool.map(stream, self.ANSWERS)):
-                self.check(number, message)
-            for number, message in enumerate(pool.map(parser.invoke, self.ANSWERS)):
-                self.check(number, message)
-
-    async def test_tasks(self) -> None:
-        async def stream(answer: str) -> AIMessage:
-            llm = FakeListChatModel(responses=[answer], sleep=0.0001)
-            return summed([chunk async for chunk in (llm | parser).astream("")])
-
-        parser = Llama3JsonToolOutputParser()
-        for number, message in enumerate(await asyncio.gather(*map(stream, self.ANSWERS))):
-            self.check(number, message)
+    """It takes less time to read than to change threads."""
 
     async def test_it_runs_in_the_thread_that_called_it(self) -> None:
         ids: list[str] = []

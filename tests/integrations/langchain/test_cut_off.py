@@ -49,16 +49,6 @@ async def test_over_a_server(made: Callable[[Any], Any], reason: str, is_called:
         check(summed([chunk async for chunk in chain.astream("Hi")]), is_called=is_called)
 
 
-@ENDS
-@pytest.mark.parametrize("key", ["finish_reason", "done_reason"])
-@pytest.mark.parametrize("content", [CODE, [{"type": "text", "text": CODE}]], ids=["text", "blocks"])
-def test_of_messages(content: Any, key: str, reason: str, is_called: bool):
-    parser = Llama3JsonToolOutputParser(tools=[TOOL])
-    check(parser.invoke(AIMessage(content, response_metadata={key: reason})), is_called=is_called)
-    chunks = [AIMessageChunk(content), AIMessageChunk("", response_metadata={key: reason})]
-    check(summed(parser.transform(iter(chunks))), is_called=is_called)
-
-
 class Telling(ScriptedChatModel):
     """Tells the reason beside its messages, as models do of which LangChain copies it into them afterwards."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from langchain_core.messages import (
@@ -18,7 +18,6 @@ from langchain_core.prompts import ChatPromptTemplate
 
 from integrations.langchain.scripted import CALL, CUT_OFF
 from langchain_llama3_tools import Llama3JsonToolOutputParser, flatten_tool_messages
-from llama3_tools import PromptFormat, extract
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 
@@ -42,15 +41,6 @@ class TestCalls:
         assert flat.content == 'Sure.\n{"name": "f", "parameters": {"a": 1}}\n{"name": "g", "parameters": {}}'
         assert isinstance(flat, AIMessage)
         assert flat.tool_calls == []
-
-    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
-    def test_they_are_read_again_as_they_were(self, prompt_format: Any) -> None:
-        args = {"q": 'Don\'t "panic" \\ {"a": [1, 2.5, null]}', "ü": True}
-        message = calling(call("f", "1", **args), call("f", "2", a=2), text="Sure.")
-        [flat] = flatten_tool_messages([message], prompt_format=prompt_format)
-        extraction = extract(str(flat.content), tools=[{"name": "f", "parameters": {"type": "object"}}])
-        assert extraction.content == "Sure."
-        assert [found.arguments for found in extraction.tool_calls] == [args, {"a": 2}]
 
     def test_malformed_ones_are_in_the_text_once(self) -> None:
         message = Llama3JsonToolOutputParser().invoke(f"Hm. {CUT_OFF}")
@@ -109,18 +99,6 @@ class TestResults:
         assert not isinstance(result, ChatMessage) or result.role == "ipython"
         assert not isinstance(result, ToolMessage) or result.tool_call_id == "1"
 
-    def test_those_of_one_turn_are_one_message_in_the_order_of_the_calls(self) -> None:
-        turn = [
-            calling(call("f", "1"), call("g", "2")),
-            ToolMessage("second", tool_call_id="2"),
-            ToolMessage("first", tool_call_id="1"),
-        ]
-        assert contents(flatten_tool_messages(turn))[1:] == [("human", "Result of f: first\n\nResult of g: second")]
-        assert contents(flatten_tool_messages(turn, tool_role="tool"))[1:] == [
-            ("tool", "Result of f: first"),
-            ("tool", "Result of g: second"),
-        ]
-
     def test_an_error_is_called_one(self) -> None:
         turn = [calling(call("f", "1")), ToolMessage("no such city", tool_call_id="1", status="error")]
         assert flatten_tool_messages(turn)[1].content == "Error of f: no such city"
@@ -130,22 +108,6 @@ class TestResults:
         answer = ToolMessage("malformed", tool_call_id="1", status="error")
         [told] = message.response_metadata["refused_tool_calls"]
         assert flatten_tool_messages([message, answer])[1].content == f"Error of get_weather: {told['told']}"
-
-    def test_without_its_call_it_is_known_by_its_own_name(self) -> None:
-        results = [ToolMessage("a", tool_call_id="1", name="f"), ToolMessage("b", tool_call_id="2")]
-        assert contents(flatten_tool_messages(results)) == [("human", "Result of f: a\n\nResult of a tool: b")]
-
-    def test_other_blocks_than_text_are_kept(self) -> None:
-        turn = [
-            calling(call("draw", "1"), call("f", "2")),
-            ToolMessage([{"type": "text", "text": "Here:"}, IMAGE], tool_call_id="1"),
-            ToolMessage([{"type": "text", "text": "sunny"}], tool_call_id="2"),
-        ]
-        assert flatten_tool_messages(turn)[1].content == [
-            {"type": "text", "text": "Result of draw: Here:"},
-            IMAGE,
-            {"type": "text", "text": "Result of f: sunny"},
-        ]
 
 
 def test_all_else_stays_as_it_is() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from langchain_core.caches import InMemoryCache
-from langchain_core.callbacks import UsageMetadataCallbackHandler
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import BaseChatModel, FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import (
@@ -17,9 +15,7 @@ from langchain_core.messages import (
     AIMessageChunk,
     HumanMessage,
     SystemMessage,
-    ToolMessage,
 )
-from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
@@ -40,7 +36,6 @@ from integrations.langchain.scripted import (
     summed,
 )
 from langchain_llama3_tools import Llama3ToolModel, render_llama3_tools
-from llama3_tools import ToolDefinitionError
 
 ANSWER = f"Let me check. {CALL} One moment."
 
@@ -105,13 +100,6 @@ class TestAnswers:
         [end] = [e async for e in bound().astream_events("Hi", version="v2") if e["event"] == "on_chat_model_end"]
         assert summed([end["data"]["output"]]) == expected
 
-    def test_all_calls_are_there_in_order(self) -> None:
-        calls = "; ".join(f'{{"name": "get_weather", "parameters": {{"city": "{city}"}}}}' for city in ("A", "B", "C"))
-        message = wrapped(calls).bind_tools([get_weather]).invoke("Hi")
-        assert [call["args"]["city"] for call in message.tool_calls] == ["A", "B", "C"]
-        assert len({call["id"] for call in message.tool_calls}) == 3
-        assert message.content == ""
-
     @pytest.mark.parametrize(
         "bound",
         [
@@ -141,24 +129,6 @@ class TestAnswers:
         assert said(expected)[0] == "Let me check. One moment."
         assert summed(bound.stream("Hi")) == expected
         assert summed([chunk async for chunk in bound.astream("Hi")]) == expected
-
-    def test_native_calls_pass_through(self) -> None:
-        chunks = [
-            AIMessageChunk(content="Sure.", id="1"),
-            AIMessageChunk(
-                content="",
-                id="1",
-                tool_call_chunks=[tool_call_chunk(name="get_weather", args='{"city"', id="native", index=0)],
-            ),
-            AIMessageChunk(
-                content="", id="1", tool_call_chunks=[tool_call_chunk(name=None, args=': "Oslo"}', id=None, index=0)]
-            ),
-        ]
-        bound = Llama3ToolModel(ScriptedChatModel(chunks=chunks)).bind_tools([get_weather])
-        for message in (bound.invoke("Hi"), summed(bound.stream("Hi"))):
-            assert [(call["name"], call["args"], call["id"]) for call in message.tool_calls] == [
-                ("get_weather", {"city": "Oslo"}, "native")
-            ]
 
     @pytest.mark.parametrize(("as_chunks", "version"), [(as_block_chunks, None), (as_text_chunks, "v1")])
     def test_blocks_of_a_model_with_content_version_v1(self, as_chunks: Any, version: str | None) -> None:
@@ -218,56 +188,9 @@ class TestRequests:
         assert body["messages"][1] == {"role": "user", "content": "Hi"}
         assert self.body("Hi", tools_in="system")["messages"][0] == {"role": "system", "content": prompt}
 
-    def test_the_other_prompt_format(self) -> None:
-        body = self.body("Hi", prompt_format="function", bind={"tool_choice": "get_weather"})
-        prompt = render_llama3_tools([get_weather], prompt_format="function", tool_choice="get_weather")
-        assert body["messages"][0]["content"] == f"{prompt}\n\nHi"
-        assert "<function=example_function_name>" in prompt
-
-    @pytest.mark.parametrize("role", ["user", "tool", "ipython"])
-    def test_history_goes_back_as_text(self, role: Any) -> None:
-        history = [
-            HumanMessage("How is Paris?"),
-            AIMessage("Let me check.", tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "call_1"}]),
-            ToolMessage("sunny", tool_call_id="call_1", name="get_weather"),
-        ]
-        _, answer, result = self.body(history, tool_role=role)["messages"]
-        assert answer == {"role": "assistant", "content": f"Let me check.\n{CALL}"}
-        assert (result["role"], result["content"]) == (role, "Result of get_weather: sunny")
-
-    @pytest.mark.parametrize(
-        ("choice", "end"),
-        [
-            (None, "If no function is needed, reply in words, without a call."),
-            ("auto", "If no function is needed, reply in words, without a call."),
-            ("any", "Call a function in your reply."),
-            ("required", "Call a function in your reply."),
-            (True, "Call a function in your reply."),
-            ("get_weather", "Call the function 'get_weather' in your reply."),
-            ({"type": "function", "function": {"name": "get_weather"}}, "the function 'get_weather' in your reply."),
-            ({"type": "tool", "name": "get_weather"}, "the function 'get_weather' in your reply."),
-            ({"type": "any"}, "Call a function in your reply."),
-        ],
-    )
-    def test_tool_choice_is_an_instruction(self, choice: Any, end: str) -> None:
-        body = self.body("Hi", bind={"tool_choice": choice})
-        assert body["messages"][0]["content"].removesuffix("\n\nHi").endswith(end)
-
     def test_tool_choice_none_shows_no_tools(self) -> None:
         assert self.body("Hi", bind={"tool_choice": "none"})["messages"] == [{"role": "user", "content": "Hi"}]
         assert render_llama3_tools([get_weather], tool_choice="none") == ""
-
-    def test_a_tool_choice_that_names_no_tool_is_an_error(self) -> None:
-        given: list[Any] = ["search", {"type": "function", "function": {"name": "search"}}, {"type": "tool"}, {}]
-        for choice in [*given, [], ["get_weather"], {"name": ["get_weather"]}, {"function": None}, 7]:
-            with pytest.raises(ToolDefinitionError, match=r"the tools are get_weather") as error:
-                wrapped().bind_tools([get_weather], tool_choice=choice)
-            assert str(error.value).startswith("tool_choice must be ")
-            assert f"not {choice!r}: " in str(error.value)
-
-    def test_a_conversation_without_a_user_gets_one(self) -> None:
-        messages = self.body([SystemMessage("Go on."), AIMessage("Once upon")])["messages"]
-        assert [message["role"] for message in messages] == ["system", "user", "assistant"]
 
     def test_a_first_message_of_blocks(self) -> None:
         image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
@@ -332,31 +255,6 @@ class TestAsTheModelInsideGivesIt:
         assert model.metadata is not None
         assert model.metadata["a"] == 1
 
-    async def test_a_batch_keeps_its_order(self) -> None:
-        def bound(usage: UsageMetadataCallbackHandler) -> Any:
-            usages = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
-            cities = [json.dumps({"name": "get_weather", "parameters": {"city": city}}) for city in "ABC"]
-            answers = {
-                city: AIMessage(text, usage_metadata=usages, response_metadata={"model_name": "llama"})
-                for city, text in zip("ABC", cities, strict=True)
-            }
-
-            class Answering(ScriptedChatModel):
-                def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:
-                    message = answers[str(messages[0].text)[-1]].model_copy(deep=True)
-                    return ChatResult(generations=[ChatGeneration(message=message)])
-
-            return Llama3ToolModel(Answering(chunks=[])).bind_tools([get_weather]).with_config(callbacks=[usage])
-
-        for is_async in (False, True):
-            usage = UsageMetadataCallbackHandler()
-            model = bound(usage)
-            messages = await model.abatch(list("ABC")) if is_async else model.batch(list("ABC"))
-            assert [message.tool_calls[0]["args"]["city"] for message in messages] == ["A", "B", "C"]
-            assert len({message.tool_calls[0]["id"] for message in messages}) == 3
-            assert len({message.id for message in messages}) == 3
-            assert usage.usage_metadata["llama"]["total_tokens"] == 3 * 12
-
     async def test_what_one_that_does_not_stream_tells_beside_its_message_is_in_a_stream_as_well(self) -> None:
         class Telling(BaseChatModel):
             @property
@@ -416,13 +314,3 @@ class TestAsTheModelInsideGivesIt:
         bound = Llama3ToolModel(Telling(chunks=[AIMessageChunk(content=piece) for piece in pieces]))
         message = summed(bound.bind_tools([get_weather]).stream("Hi"))
         assert message.response_metadata["logprobs"]["content"] == pieces
-
-    async def test_many_at_once(self) -> None:
-        async def ask(number: int) -> AIMessage:
-            call = json.dumps({"name": "get_weather", "parameters": {"city": str(number)}})
-            llm = FakeListChatModel(responses=[f"{number} {call}"], sleep=0.0001)
-            bound = Llama3ToolModel(llm).bind_tools([get_weather])
-            return summed([chunk async for chunk in bound.astream("Hi")])
-
-        for number, message in enumerate(await asyncio.gather(*map(ask, range(30)))):
-            assert said(message)[:2] == (str(number), [("get_weather", {"city": str(number)})])

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
-from pydantic import BaseModel
 
-from chunkings import chunkings
 from integrations.langchain.agents import (
     PARIS,
     QUESTION,
@@ -57,46 +53,6 @@ class TestTheModel:
         for other in same:
             assert (other.text, other.tool_calls) == (message.text, message.tool_calls)
             assert other.additional_kwargs == message.additional_kwargs
-
-    def test_a_stream_in_any_chunking_gives_what_invoke_gives(self) -> None:
-        expected = wrapped(CALLING).bind_tools([get_weather]).invoke("Hi")
-        for pieces in chunkings(CALLING):
-            chunks = list(wrapped(pieces).bind_tools([get_weather]).stream("Hi"))
-            assert summed(chunks).content == expected.content
-            assert summed(chunks).additional_kwargs == expected.additional_kwargs
-            assert not any("<" in str(chunk.text) for chunk in chunks)
-
-    @pytest.mark.parametrize("binding", [{}, {"tools": []}, {"tools": [get_weather], "tool_choice": "none"}])
-    def test_answers_without_tools_are_left_as_they_are_but_for_it(self, binding: dict[str, Any]) -> None:
-        data = '{"message": "Hm.", "tool_call": null} [f(a=1)] {"name": "f", "param'
-        empty = '```json\n{"message": "Hi", "tool_call": null}\n```\n<tool_call></tool_call>'
-        answer = f"Sure. {data} {PARIS} {empty} ```json\n{PARIS}\n```"
-        output = f"<think>\nHm. {data}\n</think>\n\n{answer}"
-        for pieces in ([output], list(output)):
-            model = wrapped(pieces)
-            runnable = model.bind_tools(**binding) if binding else model
-            for message in (runnable.invoke("Hi"), summed(runnable.stream("Hi"))):
-                assert message.content == answer
-                assert thoughts(message) == f"Hm. {data}"
-                assert (message.tool_calls, message.invalid_tool_calls) == ([], [])
-        assert wrapped(output, split_reasoning=False).invoke("Hi").content == output
-
-    def test_text_that_begins_inside_it(self) -> None:
-        for bound in (wrapped("Hm.</think>Yes.", starts_reasoning=True), wrapped("<think>Hm.</think>Yes.")):
-            for model in (bound, bound.bind_tools([get_weather])):
-                message = model.invoke("Hi")
-                assert (message.content, thoughts(message)) == ("Yes.", "Hm.")
-
-    def test_a_structured_answer_needs_no_care(self) -> None:
-        class Person(BaseModel):
-            """A person."""
-
-            name: str
-
-        output = (
-            '<think>{"name": "Person", "parameters": {}}?</think>{"name": "Person", "parameters": {"name": "Alice"}}'
-        )
-        assert wrapped(output).with_structured_output(Person).invoke("Hi") == Person(name="Alice")
 
     @pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
     def test_langchain_s_events_tell_it_apart(self) -> None:
@@ -145,15 +101,3 @@ class TestAgents:
         assert "".join(str(chunk.text) for chunk in chunks) == "Let me check.It is sunny in Paris."
         assert "".join(filter(None, map(thoughts, chunks))) == f"They want {PARIS}.It is sunny there."
         assert len([chunk for chunk in chunks if thoughts(chunk)]) > 10  # piece by piece
-
-    def test_in_a_graph_of_one_s_own(self) -> None:
-        with serving(CALLING, ANSWERING) as server:
-            model = Llama3ToolModel(chat_openai(server), split_reasoning=True).bind_tools([get_weather])
-            graph: Any = StateGraph(MessagesState)
-            graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-            graph.add_node("tools", ToolNode([get_weather]))
-            graph.add_edge(START, "model")
-            graph.add_conditional_edges("model", tools_condition)
-            graph.add_edge("tools", "model")
-            messages = graph.compile().invoke(QUESTION)["messages"]
-        assert (messages[-1].content, thoughts(messages[-1])) == ("It is sunny in Paris.", "It is sunny there.")

@@ -75,24 +75,10 @@ async def test_asynchronous_chunks_are_the_same(output: str, shape: str) -> None
         assert actual == streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_text_without_messages_sums_up_as_well(output: str) -> None:
-    expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(OUTPUTS[output])
-    for pieces in filter(None, chunkings(OUTPUTS[output])):
-        actual = summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), pieces))
-        assert fields(actual) == fields(expected), pieces
-
-
 def test_a_chunk_with_text_and_a_call_of_the_server_gives_each_once() -> None:
     piece = tool_call_chunk(name="now", args="{}", id="call_1", index=0)
     out = summed(streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content="Hi", tool_call_chunks=[piece])]))
     assert (out.content, out.tool_calls) == ("Hi", [tool_call(name="now", args={}, id="call_1")])
-
-
-def test_white_space_before_text_is_out_before_a_call_could_strip_it() -> None:
-    output = f"\n Let me check. {CALL}"
-    assert Llama3JsonToolOutputParser().invoke(output).content == "Let me check."
-    assert summed(streamed(Llama3JsonToolOutputParser(), list(output))).content == "\n Let me check."
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -150,23 +136,6 @@ def test_prose_comes_as_it_arrives_and_what_is_held_back_makes_no_chunks() -> No
     assert [len(chunk.tool_calls) for chunk in out] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
 
 
-def test_text_and_calls_keep_their_order() -> None:
-    chunks = [
-        AIMessageChunk(content=f"One {CALL}{CALL} two {OTHER}", id="1", response_metadata={"model_name": "llama"})
-    ]
-    out = streamed(Llama3JsonToolOutputParser(), chunks)
-    assert [(chunk.content, len(chunk.tool_calls)) for chunk in out] == [
-        ("One", 0),
-        ("", 1),
-        ("", 1),
-        (" two", 0),
-        ("", 1),
-        ("", 0),
-        ("", 0),
-    ]
-    assert [chunk.response_metadata for chunk in out] == [{}, {}, {}, {}, {}, {"model_name": "llama"}, {}]
-
-
 @pytest.mark.parametrize("piece", [f"Hi {CALL}; ", CUT_OFF, "<think>Hm.</think> ", "{x", "a "])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_work_grows_as_the_stream_does(shape: str, piece: str) -> None:
@@ -190,13 +159,6 @@ def test_the_work_grows_as_the_stream_does(shape: str, piece: str) -> None:
 
 def test_without_any_input_there_is_no_output() -> None:
     assert streamed(Llama3JsonToolOutputParser(), []) == []
-
-
-def test_a_consumer_may_stop_at_any_chunk() -> None:
-    for taken in range(6):
-        stream = Llama3JsonToolOutputParser().transform(iter(["One ", "{", CALL[1:], " two"]))
-        assert len([chunk for chunk, _ in zip(stream, range(taken), strict=False)]) <= taken
-        stream.close()  # type: ignore[attr-defined]  # a generator, which LangChain calls an iterator
 
 
 class TestBlocks:
@@ -228,28 +190,10 @@ class TestNativeCalls:
         AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="g", args="{}", id="b", index=1)]),
     )
 
-    @pytest.mark.parametrize("text", ["", "Let me check. ", "See {x} ", '{"name": "f", "param'])
-    def test_they_come_after_the_text(self, text: str) -> None:
-        for pieces in chunkings(text):
-            chunks = [*(AIMessageChunk(content=piece) for piece in pieces), *self.NATIVE, AIMessageChunk(content="x ")]
-            message = summed(streamed(Llama3JsonToolOutputParser(on_invalid="raise"), chunks))
-            assert (message.content, message.tool_calls) == (f"{text}x ", summed(self.NATIVE).tool_calls)
-            assert message == Llama3JsonToolOutputParser().invoke(summed(chunks))
-
     def test_calls_in_the_text_go_first_also_in_text_after_them(self) -> None:
         message = summed(streamed(Llama3JsonToolOutputParser(), [*self.NATIVE, AIMessageChunk(content=CALL)]))
         assert message.content == ""
         assert [call["name"] for call in message.tool_calls] == ["get_weather", "f", "g"]
-
-    def test_they_are_counted_on_from_the_calls_that_were_read_in_text(self) -> None:
-        out = streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=f"One {CALL} {OTHER}"), *self.NATIVE])
-        assert [call["index"] for chunk in out for call in chunk.tool_call_chunks] == [0, 1, 2, 3]
-        assert [(call["name"], call["args"]) for call in summed(out).tool_calls] == [
-            ("get_weather", {"city": "Paris"}),
-            ("get_weather", {"city": "Rome"}),
-            ("f", {"x": 1}),
-            ("g", {}),
-        ]
 
     def test_after_chunks_it_is_a_chunk(self) -> None:
         native = AIMessage(content="", tool_calls=[{"name": "f", "args": {"x": 1}, "id": "a"}])
