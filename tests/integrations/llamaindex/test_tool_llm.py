@@ -11,9 +11,10 @@ from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import ValidationError
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import ChatMessage, ChatResponse, MockFunctionCallingLLM, MockLLM
+from llama_index.core.tools import FunctionTool
 
 from chunkings import chunkings
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
+from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM, calls_in, said
 from integrations.llamaindex.ways import PLAIN, QUESTION
 from llama3_tools import Limits, PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
@@ -203,7 +204,7 @@ class TestComponent:
         assert prepared["temperature"] == 0
 
 
-def test_tools_in_the_request_may_be_functions_and_come_from_an_iterator() -> None:
+def test_tools_in_the_request_may_be_functions_come_from_an_iterator_and_have_allowed_names() -> None:
     def now() -> str:
         """Return the time."""
         return "12:30"
@@ -216,5 +217,7 @@ def test_tools_in_the_request_may_be_functions_and_come_from_an_iterator() -> No
             seen.extend(tools)
             return ChatResponse(message=ChatMessage(role="assistant", content="Hi"))
 
-    Llama3ToolLLM(Asked(), tools_in="request").chat_with_tools(iter([now]), "Hi")  # type: ignore[arg-type]
-    assert [tool.metadata.name for tool in seen] == ["now"]
+    tools: Any = iter([now, FunctionTool.from_defaults(get_weather, name="weather.get")])
+    Llama3ToolLLM(Asked(), tools_in="request").chat_with_tools(tools, "Hi")
+    assert [tool.metadata.name for tool in seen] == ["now", "weather_get"]
+    assert str(seen[1]("Paris")) == "Sun in Paris"
