@@ -19,6 +19,7 @@ __all__ = [
     "endpoint_fault",
     "failed_generation",
     "status_of",
+    "told_by",
     "what_to_do",
     "with_advice",
 ]
@@ -92,7 +93,7 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     fault = _fault_of_connection(names)
     if fault:
         return fault
-    text = f"{error} {getattr(error, 'body', None) or ''}".lower()  # where openai 3 leaves all but the message
+    text = told_by(error).lower()
     status = status_of(error) or HTTPStatus.OK
     is_page = any(part in text for part in _PAGE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -105,6 +106,11 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     return _fault_of_request(text)
 
 
+def told_by(error: BaseException) -> str:
+    """Return what an error says, and its body, where openai 3 leaves all but the message."""
+    return f"{error} {getattr(error, 'body', None) or ''}"
+
+
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status that an error has: itself, in its response, as httpx's do, or as its code in a stream.
 
@@ -113,7 +119,7 @@ def status_of(error: BaseException) -> int | None:
     """
     status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
     status = status or getattr(error, "code", None)
-    return status if isinstance(status, int) else None
+    return int(status) if str(status).isdecimal() else None  # openai 3 has the code as text
 
 
 def what_to_do(fault: EndpointFault, error: BaseException, client: object, in_the_prompt: str = "") -> str | None:

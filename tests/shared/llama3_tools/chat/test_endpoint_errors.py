@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, what_to_do, with_advice
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, status_of, what_to_do, with_advice
 
 CLIENT = SimpleNamespace(openai_api_base=None, api_base="http://127.0.0.1:1/v1", model="llama3.1")
 
@@ -143,3 +143,10 @@ def test_the_model_is_the_clients():
 def test_of_a_long_text_the_beginning_is_shown():
     assert with_advice("x" * 500, "to do") == f"{'x' * 500} (to do)"
     assert with_advice("x" * 501, "to do") == f"{'x' * 500}… (to do)"
+
+
+@pytest.mark.parametrize(("code", "status"), [("400", 400), ("model_not_found", None), (None, None)])
+def test_the_code_of_an_error_in_a_stream_is_its_status(code: object, status: int | None):
+    error = ValueError()
+    error.code = code  # type: ignore[attr-defined]
+    assert status_of(error) == status
