@@ -28,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak evidence bfcl cases repeated docs pages dist release-check clean
+.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak bfcl cases repeated docs pages dist release-check clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -108,9 +108,6 @@ soak: $(VENV)/.bench ## Let clients of the gateway come and leave for three minu
 
 bench-vllm: $(VLLM)/model ## Count how often calls come whole out of vLLM's streams, by its own parser and by ours, minutes
 	@HF_HUB_OFFLINE=1 $(VLLM)/bin/python benchmarks/vllm_streams.py $(VLLM)/model $(ARGS)
-
-evidence: $(VENV)/.bench ## Count what each rule does to outputs of real models, minutes (OUTPUTS="outputs.jsonl more.jsonl.gz")
-	@$(PY) benchmarks/evidence.py $(OUTPUTS) $(ARGS)
 
 bfcl: $(VENV)/.bfcl ## Have the Berkeley leaderboard's own checker judge the calls (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
 	@$(PY) benchmarks/bfcl.py $(OUTPUTS) $(ARGS)

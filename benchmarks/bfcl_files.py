@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bfcl_package import CATEGORIES, Leaderboard, category_and_number
-from evidence import Sample, read_lines, sample_of, tool_of
 from llama3_tools import Extractor
+from samples import Sample, read_lines, sample_of, tool_of
 
 __all__ = ["ROW", "Question", "Results", "Verdict", "read_results"]
 

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evidence import Sample, read_file
 from figures import WHOLE, Answer, Target
 from growth import MOST_GROWTH, grown_to_four_times
 from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
 from measuring import CHUNK, best_of, chunks_of, streamed
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
+from samples import Sample, read_file
 from workloads import GROWING
 
 __all__ = ["Shape", "answers", "targets"]

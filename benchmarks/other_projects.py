@@ -25,10 +25,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from evidence import Sample, read_lines, sample_of, tool_of
 from figures import Row
 from llama3_tools import Extractor
 from pages import filled, table
+from samples import Sample, read_lines, sample_of, tool_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from chunkings import extract_in_every_chunking

@@ -17,7 +17,7 @@ from bfcl_files import Question, read_results
 from bfcl_judging import DECODER, PLAIN, Judged, Reading
 from bfcl_losses import is_read_alike
 from bfcl_package import evaluated, leaderboard
-from evidence import Sample
+from samples import Sample
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "bfcl_results" / "2026-01-01"
