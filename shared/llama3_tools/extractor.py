@@ -122,7 +122,7 @@ class Extractor:
         )
 
     def _stream(self, *, keep_content: bool = True) -> ExtractionStream:
-        return ExtractionStream(Machine.of(self._rules, keep_content=keep_content))
+        return ExtractionStream(Machine(self._rules, keep_content=keep_content))
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["BracketSpan", "string_end"]
-
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_GOES_ON = tuple("([{,=\\")
 
 # The inside of a string, by the quotes around it. Bounded, as `re` keeps a record of each repetition. Quotes that may
 # become three are left for the next chunk.
@@ -58,21 +57,43 @@ class BracketSpan:
     (4, True)
     """
 
-    __slots__ = ("_closers", "_is_in_gap", "_quotes", "_tolerant", "flaw", "is_complete", "open")
+    __slots__ = (
+        "_break",
+        "_by_line",
+        "_closers",
+        "_count",
+        "_is_in_gap",
+        "_is_indented",
+        "_last",
+        "_quotes",
+        "_tolerant",
+        "flaw",
+        "is_complete",
+        "line_end",
+        "open",
+    )
 
-    def __init__(self, *, tolerant: bool = False) -> None:
+    def __init__(self, *, tolerant: bool = False, by_line: bool = False) -> None:
         """Begin to read.
 
         Args:
             tolerant: whether to read an object that is not quite JSON. It may have empty lines, and line breaks in
                 strings. After a string, only a comma, a colon, a closing bracket or a quote may come.
+            by_line: whether a line has to end with what goes on, or the next one to be indented or to begin with a
+                bracket that closes or a comma. Then reading stops at some line breaks: `line_end` says where.
         """
         self._tolerant = tolerant
+        self._by_line = by_line
         self._closers: list[str] = []
         self.open: list[int] = []
         """The offsets of the brackets that are open."""
         self._quotes = ""
         """The quotes around the string that is open."""
+        self._last, self._break, self._count, self._is_indented = "", -1, 0, False
+        """The last character that is no white space; the line break after it, and how many there were outside strings;
+        whether the next line is indented."""
+        self.line_end = -1
+        """The offset of a line break before which to see whether it is a call so far: not after each, that is quadratic."""
         self._is_in_gap = False
         """Whether only white space was read since a line break, or in tolerantly read JSON since a string."""
         self.flaw = ""
@@ -94,18 +115,18 @@ class BracketSpan:
             base: the offset of the text.
             ended: whether no more will come. Then it is read to its end.
         """
-        before = -1
-        while before != pos and not self.flaw and not self.is_complete:
+        before, self.line_end = -1, -1
+        while before != pos and not self.flaw and not self.is_complete and self.line_end < 0:
             before = pos
             pos = self._read_string(text, pos) if self._quotes else self._read_mark(text, pos, base, ended=ended)
-        return len(text) if ended and before == pos and not self.flaw else pos
+        return len(text) if ended and before == pos and not self.flaw and self.line_end < 0 else pos
 
     def _read_string(self, text: str, pos: int) -> int:
         """Read to after the string that is open, or as far as it has arrived."""
         pos = string_end(text, pos, self._quotes, tolerant=self._tolerant)
         if text.startswith(self._quotes, pos):
             pos += len(self._quotes)
-            self._quotes, self._is_in_gap = "", self._tolerant
+            self._quotes, self._is_in_gap, self._last = "", self._tolerant, "'"
         elif text.startswith(("\n", "\r"), pos):
             self.flaw = "a line break in a string"
         return pos
@@ -117,17 +138,31 @@ class BracketSpan:
             if gap[1]:
                 self.flaw = "a quote that may not end its string" if self._tolerant else "an empty line"
                 return gap.start(1)
+            self._is_indented = self._is_indented or gap.end() > pos
             pos = gap.end()
             self._is_in_gap = pos == len(text)
+            if self._is_in_gap:
+                return pos
+            goes_on = self._last in _GOES_ON or (self._last == ":" and self._closers[-1] == "}")
+            if self._by_line and not (self._is_indented or goes_on or text[pos] in ")]},"):
+                self.flaw, self.line_end = "a line that ends inside it", self._break
+                return pos
         found = (_TOLERANT_MARK if self._tolerant else _MARK)(text, pos)
+        if piece := text[pos : found.start() if found else len(text)].rstrip():
+            self._last = piece[-1]
         if found is None:
             return len(text)
         pos, mark = found.start(), found[0]
         if mark in "\"'":
             return self._open_string(text, pos, mark, ended=ended)
         if mark == "\n":
-            self._is_in_gap = True
-        elif mark in _CLOSERS:
+            self._is_in_gap, self._is_indented, self._break = True, False, base + pos
+            self._count += 1
+            if self._by_line and not self._count & (self._count - 1):
+                self.line_end = self._break
+            return pos + 1
+        self._last = mark
+        if mark in _CLOSERS:
             self._closers.append(_CLOSERS[mark])
             self.open.append(base + pos)
         elif self._closers[-1:] == [mark]:

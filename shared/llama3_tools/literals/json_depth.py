@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_DEPTH", "depth_is_within"]
-
 MAX_DEPTH = 128
 """How many levels of objects and arrays a call may have. Deeper is text, whatever Python's own limit is."""
 

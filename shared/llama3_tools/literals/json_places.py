@@ -12,8 +12,6 @@ from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import RejectionReason
 
-__all__ = ["BrokenObject", "key_twice", "read_object", "value_start"]
-
 _KEY_OR_BRACKET = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"([ \t\n\r]*:)?|[{}\[\]]')
 _STRING_OR_NUMBER = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)')
 _decoded = json.JSONDecoder().raw_decode

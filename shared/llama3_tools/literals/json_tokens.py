@@ -12,8 +12,6 @@ from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.values import RejectionReason
 
-__all__ = ["JsonTokens"]
-
 
 class _Due(Enum):
     """What comes next."""
@@ -41,8 +39,11 @@ _BRACE = ord("}")
 _SPACE = re.compile(r"[ \t\n\r]*").match
 # Bounded, as `re` keeps a record of each repetition.
 _BODY = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,1000}("?)').match
+# Python's, by their quote: with any escape.
+_BODIES = {quote: re.compile(rf"(?:[^{quote}\\\x00-\x1f]+|\\[^\n]){{0,1000}}({quote}?)").match for quote in "\"'"}
 _MAY_BE_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z").match
 _DIGITS = re.compile(r"[0-9]*").match
+_LITERALS = {"t": "rue", "f": "alse", "n": "ull", "T": "rue", "F": "alse", "N": "one"}
 
 # A number, state by state: which character leads to which next state.
 _STEPS: dict[str, dict[str, str]] = {
@@ -69,7 +70,10 @@ class JsonTokens:
     (4, True)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_python: bool = False) -> None:
+        """Begin to read; perhaps an object of Python's, with either quotes and its constants."""
+        self.is_python = is_python
+        self._body = _BODY
         self._closers = bytearray()
         """The brackets that close what is open, a byte each: an output may open millions."""
         self._due = _VALUE
@@ -100,7 +104,7 @@ class JsonTokens:
         due, closers, end = self._due, self._closers, len(text)
         while True:
             if due is _STRING:
-                body: re.Match[str] = _BODY(text, pos)  # type: ignore[assignment]  # it may match nothing
+                body: re.Match[str] = self._body(text, pos)  # type: ignore[assignment]  # it may match nothing
                 begun, pos = pos, body.end()
                 if body[1]:
                     due = self._then
@@ -136,7 +140,9 @@ class JsonTokens:
             if char in " \t\n\r":
                 pos = _SPACE(text, pos).end()  # type: ignore[union-attr]  # it may match nothing
                 continue
-            if char == '"':
+            if char == '"' or (char == "'" and self.is_python):
+                if self.is_python:
+                    self._body = _BODIES[char]
                 if due in _KEYS:
                     self._then = _COLON
                 elif due in _VALUES:
@@ -163,8 +169,8 @@ class JsonTokens:
                     return pos
                 closers.append(0x7D if char == "{" else 0x5D)
                 due = _KEY_OR_END if char == "{" else _ITEM_OR_END
-            elif char in "tfn":
-                self._rest, due = {"t": "rue", "f": "alse", "n": "ull"}[char], _LITERAL
+            elif char in "tfn" or (char in "TFN" and self.is_python):
+                self._rest, due = _LITERALS[char], _LITERAL
             elif char in "-0123456789":
                 self._rest, due = char if char in "-0" else "int", _NUMBER
             else:

@@ -17,8 +17,6 @@ from llama3_tools.literals.python_scalars import is_unicode, number_in_json, une
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.values import shortened
 
-__all__ = ["Arguments", "BracketSpan", "mend_object", "parse_arguments", "parse_literal", "plain_arguments"]
-
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _CONSTANTS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
 _DECODED = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}

@@ -1,6 +1,10 @@
-"""Candidates: objects, pythonic calls, what may be mended and code, each read to its end or to where it breaks."""
+"""Candidates: objects, pythonic calls and code, each read to its end or to where it breaks."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from llama3_tools.limits import too_long
 from llama3_tools.literals.bracket_span import BracketSpan
@@ -9,289 +13,344 @@ from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.python_literals import mend_object, parse_arguments, plain_arguments
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.code import CODE_INTERPRETER, code_call
-from llama3_tools.reader.decisions import Decisions
-from llama3_tools.reader.json_calls import WrittenCall, plain_call
+from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import CODE_END
 from llama3_tools.reader.rejections import attempted_name
-from llama3_tools.reader.rules import Found, Placed
-from llama3_tools.reader.switches import is_off
-from llama3_tools.reader.turn import ARGUMENTS, MENDING, OBJECT, TEXT, Candidate, Head
+from llama3_tools.reader.rules import Found, Rules
+from llama3_tools.reader.window import Window
 from llama3_tools.values import RejectionReason
-
-__all__ = ["Candidates"]
 
 _FAILURES = 16
 """How often an output may make the scanner in C stumble; after that, objects are read token by token."""
 _LONG = 4096
 """In how much text it counts as stumbling that no brace closes: to look for one, again and again, is quadratic."""
 _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
+NO_CODE = Refusal(RejectionReason.NOT_A_CALL, "words after <|python_tag|>")
 
 
-class Candidates(Decisions):
-    """Reads candidates."""
+class Head(NamedTuple):
+    """What names the tool before its arguments."""
 
-    __slots__ = ()
+    name: str
+    format: str
+    start: int
+    """The offset at which it begins."""
+    deviations: tuple[str, ...]
 
-    def begin_object(self, at: int, head: Head | None = None) -> bool:
-        """Read the object at an index: a call, or the arguments of the tool that what stands before it names."""
-        text = self.text
-        is_simple = self.may_be_simple() if self.is_simple is None else self.is_simple
-        may_scan = self.failures < _FAILURES
-        if may_scan and text.find("}", at) < 0:
-            may_scan = False
-            self.failures += len(text) - at > _LONG
-        is_bare = may_scan and is_simple and head is None and self.region is None
-        if is_bare and (plain := plain_call(text, at)) is not None:
-            written, end = plain
-            json = written.arguments_json
-            if (
-                self.rules.may_call(written.name)
-                and not self.has_enough
-                and json.count("{") + json.count("[") < self.rules.limits.max_depth
-                and end - at <= self.rules.limits.max_call_length
-                and (self.content.is_after_call or self.is_free(at))
-                and not (self.opened and self.opened in self.rules.declared)
-                and not self.is_aborted
-            ):
-                self.pos = end
-                return self.call(written, self.base + at, self.base + end)
-        head = head or self._head_of_tag()
-        begin = self.base + at if head is None else head.start
-        candidate = Candidate(begin, self.base + at, "json", None)
-        if head is not None:
-            candidate.format, candidate.name, candidate.head = head.format, head.name, head
-        self.look_around(candidate, max(begin - self.base, 0))
-        if may_scan:
-            parsed = parse_object(text, at)
-            if parsed is not None:
-                self.pos = parsed.end
-                return self._judge(candidate, parsed, text[max(begin - self.base, 0) : parsed.end])
-            self.failures += 1
-        self.candidate, self.pos, self.state = candidate, at, OBJECT
-        return True
 
-    def begin_call(self, at: int, paren: int, name: str) -> bool:
-        """Read the pythonic call at an index, of which the parenthesis stands at another."""
-        text = self.text
-        if self.in_list:
-            self.confirm()
-        candidate = Candidate(self.base + at, self.base + paren, "pythonic", BracketSpan(), name)
-        self.look_around(candidate, at)
-        plain = plain_arguments(text, paren) if name in self.rules.declared else None
-        if plain is not None:
-            arguments, json, end = plain
-            self.pos = end
-            if self._exceeds(candidate, end):
-                return self._too_long(candidate)
-            return self.decide(candidate, self.rules.check_pythonic(WrittenCall(name, arguments, json)), text[at:end])
-        self.candidate, self.pos, self.state = candidate, paren, ARGUMENTS
-        return True
+class Outcome(NamedTuple):
+    """How far a candidate was read, and what became of it."""
 
-    def _head_of_tag(self) -> Head | None:
-        """Return the tag before an object, if it names a declared tool."""
-        name = self.opened
-        if not name or name not in self.rules.names or not self.markup.rstrip().endswith(">") or is_off("heads"):
-            return None
-        return Head(name, name, self.base + self.pos, ("the tag is the name of the tool",))
+    end: int
+    """The offset up to which text belongs to it, or was read."""
+    found: Found | Refusal | None = None
+    """The call, the calls of an envelope, or why there is none; `None`: more has to come."""
+    is_whole: bool = True
+    """Whether all of it is there; if not, it broke, or is cut off."""
+    mended: str | None = None
+    """What was written, if it had to be repaired."""
+    raw: str = ""
+    """What was written of the call, if that is not all up to the end."""
 
-    def read_object(self) -> bool:  # noqa: PLR0911 (what became of it, one after the other)
-        """Read on in an object, token by token."""
-        candidate = self.candidate
-        assert candidate is not None  # noqa: S101  # the state says so
-        text, pos, tokens = self.text, self.pos, candidate.reader
-        if tokens is None:
-            if text.startswith("{'", pos):
-                self.rewind(candidate)
-                return self._begin_mending(candidate, _QUOTES, candidate.start + 1)
-            if pos + 1 == len(text) and not self.ended:
-                return False
-            tokens = candidate.reader = JsonTokens()
-        end = tokens.read(text, pos, self.base, ended=self.ended)
-        if self._exceeds(candidate, end):
-            return self._too_long(candidate)
-        if tokens.refusal is not None:
-            return self._broken(candidate, tokens.refusal, max(tokens.resume, candidate.start + 1))
-        self.pos = end
-        if not tokens.is_complete:
+
+class _Reader(Protocol):
+    def read(self, candidate: Candidate) -> Outcome:
+        """Read on, as far as text has arrived."""
+
+
+@dataclass(slots=True, eq=False)
+class Candidate:
+    """What may be a call, and is not complete yet."""
+
+    begin: int
+    """The offset of its first character: of what names the tool, if that stands before it."""
+    start: int
+    """The offset of its brace or parenthesis, or of the first character of code."""
+    format: str
+    name: str | None = None
+    """The tool that what stands before it names."""
+    head: Head | None = None
+    quoted: str | None = None
+    """Why it is quoted, if it is."""
+    is_part: bool = False
+    """Whether it is a part of something."""
+    reader: _Reader | None = None
+    """What reads it across chunks."""
+
+    def read(self) -> Outcome:
+        """Read on, as far as text has arrived."""
+        assert self.reader is not None  # noqa: S101  # it was not complete at once
+        return self.reader.read(self)
+
+
+class Candidates:
+    """Reads candidates by the rules, and keeps what makes sure that all of it is linear."""
+
+    __slots__ = ("_failures", "_unclosed", "may_mend", "rules", "was_called", "window")
+
+    def __init__(self, rules: Rules, window: Window, was_called: Callable[[WrittenCall], bool]) -> None:
+        """Begin a turn.
+
+        Args:
+            rules: what is read.
+            window: the text of the turn.
+            was_called: says whether a call was made already: none is made again by repair.
+        """
+        self.rules = rules
+        self.window = window
+        self.was_called = was_called
+        self._failures = 0
+        """How often the scanner in C stumbled."""
+        self._unclosed: frozenset[int] = frozenset()
+        """The offsets of brackets that the end of the output leaves open: nothing there can be repaired."""
+
+    def may_scan(self, at: int) -> bool:
+        """Return whether the scanner in C may read an object at an index: it can end, and did not stumble often."""
+        text = self.window.text
+        if self._failures >= _FAILURES:
             return False
-        raw = self._raw(candidate)
-        parsed = parse_object(raw, candidate.start - candidate.begin, checked=True)
+        if text.find("}", at) < 0:
+            self._failures += len(text) - at > _LONG
+            return False
+        return True
+
+    def scan(self, candidate: Candidate, at: int) -> Outcome | None:
+        """Read the object at an index at once; return `None` if it is not complete JSON."""
+        parsed = parse_object(self.window.text, at)
         if parsed is None:
-            refusal = Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE, attempted_name(raw))
-            return self._flawed(candidate, refusal, raw)
-        return self._judge(candidate, parsed, raw)
+            self._failures += 1
+            return None
+        return self.judge(candidate, parsed, self.window.base + parsed.end)
 
-    def read_arguments(self) -> bool:
-        """Read on in the parentheses of a pythonic call."""
-        candidate = self.candidate
-        assert candidate is not None  # noqa: S101  # the state says so
-        span, name = candidate.reader, candidate.name or ""
-        end = span.read(self.text, self.pos, ended=self.ended)
-        if self._exceeds(candidate, end):
-            return self._too_long(candidate)
-        if span.flaw:
-            refusal = Refusal(
-                RejectionReason.MALFORMED, f"{span.flaw}, at offset {self.base + end}", self.tool_of(name)
-            )
-            return self._broken(candidate, refusal, self.base + end)
-        self.pos = end
-        if not span.is_complete:
-            return self.ended and self._broken(candidate, self._unfinished(candidate), self.base + len(self.text))
-        raw = self._raw(candidate)
-        return self.decide(candidate, self.rules.read_pythonic(name, raw[candidate.start - candidate.begin :]), raw)
+    def plain_call(self, candidate: Candidate, name: str, paren: int) -> Outcome | None:
+        """Read a pythonic call whose arguments are as plain as most are at once; return `None` for all others."""
+        plain = plain_arguments(self.window.text, paren)
+        if plain is None:
+            return None
+        arguments, json, index = plain
+        end = self.window.base + index
+        if self.exceeds(candidate, end):
+            return self.too_long(candidate)
+        return Outcome(end, self.rules.check_pythonic(WrittenCall(name, arguments, json)))
 
-    def _unfinished(self, candidate: Candidate) -> Refusal:
-        """Say why a pythonic call is none, in which the output ends."""
-        raw = self._raw(candidate, len(self.text))
-        name = self.tool_of(candidate.name or "")
-        try:
-            parse_arguments(raw[candidate.start - candidate.begin :])
-        except EOFError:
-            pass
-        except ValueError as error:
-            return Refusal(RejectionReason.MALFORMED, str(error), name)
-        return Refusal(RejectionReason.TRUNCATED, "the output ends inside it", name)
-
-    def _raw(self, candidate: Candidate, end: int | None = None) -> str:
-        """Return a candidate as it was written, up to an index, or to what was read."""
-        end = self.pos if end is None else end
-        return "".join([*candidate.pieces, self.text[max(candidate.begin - self.base, 0) : end]])
-
-    def _exceeds(self, candidate: Candidate, end: int) -> bool:
-        """Return whether a candidate that reaches an index is longer than a call may be."""
-        return self.base + end - candidate.begin > self.rules.limits.max_call_length
-
-    def _too_long(self, candidate: Candidate) -> bool:
-        """Give up a candidate that is too long: the search goes on where it became so."""
-        refusal = Refusal(*too_long(self.rules.limits), candidate.name)
-        return self._broken(candidate, refusal, candidate.begin + self.rules.limits.max_call_length + 1)
-
-    def _judge(self, candidate: Candidate, parsed: JsonObject, raw: str) -> bool:
-        """Decide on an object that is complete."""
-        head = candidate.head
+    def judge(self, candidate: Candidate, parsed: JsonObject, end: int) -> Outcome:
+        """Say what an object is that ends at an offset."""
+        rules, head = self.rules, candidate.head
         found: Found | Refusal
-        if self._exceeds(candidate, self.pos):
-            return self._too_long(candidate)
+        if self.exceeds(candidate, end):
+            return self.too_long(candidate)
         if head is not None:
-            found = self.rules.read_arguments(head.name, parsed)
+            found = rules.read_arguments(head.name, parsed)
             if isinstance(found, WrittenCall) and head.deviations:
                 found = found._replace(deviations=head.deviations + found.deviations)
         else:
-            found = self.rules.read(parsed)
+            found = rules.read(parsed)
             if type(found) is Refusal and found.name is None:
-                named = (
-                    key for key, value in parsed.members.items() if key in self.rules.names and isinstance(value, dict)
-                )
+                named = (key for key, value in parsed.members.items() if key in rules.names and isinstance(value, dict))
                 found = found._replace(name=next(named, None))
         if type(found) is Refusal and found.reason is RejectionReason.MALFORMED:
-            return self._flawed(candidate, found, raw)
-        return self.decide(candidate, found, raw)
+            return self.mend(candidate, Outcome(end, found))
+        return Outcome(end, found)
 
-    def _flawed(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
-        """Take an object that is complete, and no strict JSON: it is mended, or text."""
-        if self._may_mend(candidate):
-            resume = self.base + self.pos
-            self.rewind(candidate)
-            return self._begin_mending(candidate, refusal, resume)
-        return self.refuse(candidate, refusal, raw)
+    def mend(self, candidate: Candidate, flawed: Outcome) -> Outcome:
+        """Begin to repair an object that is no strict JSON, if that is asked for and may help."""
+        may_close = candidate.start not in self._unclosed and not self.window.is_aborted
+        if not (self.rules.options.repair and may_close and candidate.quoted is None):
+            return flawed
+        candidate.reader = reader = _Mending(self, flawed)
+        return reader.read(candidate)
 
-    def _broken(self, candidate: Candidate, refusal: Refusal, resume: int) -> bool:
-        """Take a candidate that breaks at some place: up to an offset it is text, and the search goes on there."""
-        self.rewind(candidate)
-        if refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED) and self._may_mend(candidate):
-            return self._begin_mending(candidate, refusal, resume)
-        return self.give_up(candidate, refusal, resume)
+    def leave_open(self, brackets: list[int]) -> None:
+        """Note the brackets that the end of the output leaves open."""
+        self._unclosed = frozenset(brackets)
 
-    def _may_mend(self, candidate: Candidate) -> bool:
-        is_object = candidate.format not in ("pythonic", "code")
-        may_close = candidate.start not in self.unclosed
-        return self.rules.options.repair and is_object and may_close and self.region is None and not self.is_aborted
+    def exceeds(self, candidate: Candidate, end: int) -> bool:
+        """Return whether a candidate that reaches an offset is longer than a call may be."""
+        return end - candidate.begin > self.rules.limits.max_call_length
 
-    def _begin_mending(self, candidate: Candidate, refusal: Refusal, resume: int) -> bool:
-        """Find the end of an object that is no JSON, at whose beginning the window stands, to repair it."""
-        candidate.reader = BracketSpan(tolerant=True), refusal, resume
-        self.candidate, self.state = candidate, MENDING
-        self.pos = candidate.start - self.base
-        return True
+    def too_long(self, candidate: Candidate) -> Outcome:
+        """Return that a candidate is too long: the search goes on where it became so."""
+        limits = self.rules.limits
+        refusal = Refusal(*too_long(limits), candidate.name)
+        return Outcome(candidate.begin + limits.max_call_length + 1, refusal, is_whole=False)
 
-    def read_mending(self) -> bool:
-        """Read on in an object that is no JSON."""
-        candidate = self.candidate
-        assert candidate is not None  # noqa: S101  # the state says so
-        span, refusal, resume = candidate.reader
-        self.pos = span.read(self.text, self.pos, self.base, ended=self.ended)
-        is_too_long = self._exceeds(candidate, self.pos)
-        if not (span.flaw or span.is_complete or self.ended or is_too_long):
-            return False
-        is_python = refusal is _QUOTES
-        if not (span.flaw or span.is_complete or is_too_long):
-            self.unclosed = frozenset(span.open)
-        if span.is_complete and not is_too_long:
-            raw = self._raw(candidate)
-            written = raw[candidate.start - candidate.begin :]
-            found = self._mended(candidate, written) if self._may_mend(candidate) else None
-            if found is not None:
-                return self.decide(candidate, found, raw, written)
-            if is_python:
-                return self.refuse(candidate, refusal._replace(name=candidate.name or attempted_name(written)), raw)
-        if is_python:
-            candidate.reader, resume = span, self.base + self.pos
-            if is_too_long:
-                return self._too_long(candidate)
-            if not span.flaw:
-                refusal = Refusal(RejectionReason.TRUNCATED, "the output ends inside it")
-        self.rewind(candidate)
-        return self.give_up(candidate, refusal, resume)
+
+class ObjectReader:
+    """Reads an object token by token."""
+
+    __slots__ = ("_candidates", "_tokens")
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._candidates = candidates
+        self._tokens: JsonTokens | None = None
+
+    def read(self, candidate: Candidate) -> Outcome:
+        """Read on, as far as text has arrived."""
+        candidates = self._candidates
+        window, tokens = candidates.window, self._tokens
+        text, pos, base = window.text, window.pos, window.base
+        if tokens is None:
+            if pos + 1 == len(text) and not window.ended:
+                return Outcome(base + pos)
+            tokens = self._tokens = JsonTokens(is_python=text.startswith("{'", pos))
+        end = base + tokens.read(text, pos, base, ended=window.ended)
+        if candidates.exceeds(candidate, end):
+            return candidates.too_long(candidate)
+        refusal = tokens.refusal
+        if refusal is not None:
+            if tokens.is_python and refusal.reason is not RejectionReason.TRUNCATED:
+                refusal = _QUOTES
+            broken = Outcome(max(tokens.resume, candidate.start + 1), refusal, is_whole=False)
+            is_mendable = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
+            return candidates.mend(candidate, broken) if is_mendable else broken
+        if not tokens.is_complete:
+            return Outcome(end)
+        written = window.written(candidate.start, end)
+        parsed = None if tokens.is_python else parse_object(written, 0, checked=True)
+        if parsed is not None:
+            return candidates.judge(candidate, parsed, end)
+        refusal = _QUOTES if tokens.is_python else Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE)
+        refusal = refusal._replace(name=candidate.name or attempted_name(written))
+        return candidates.mend(candidate, Outcome(end, refusal))
+
+
+class _Mending:
+    """Finds the end of an object that is no strict JSON, and repairs it."""
+
+    __slots__ = ("_candidates", "_flawed", "_has_begun", "_span")
+
+    def __init__(self, candidates: Candidates, flawed: Outcome) -> None:
+        self._candidates = candidates
+        self._flawed = flawed
+        """What becomes of it without repair."""
+        self._span = BracketSpan(tolerant=True)
+        self._has_begun = False
+
+    def read(self, candidate: Candidate) -> Outcome:
+        """Read on, as far as text has arrived."""
+        candidates, span = self._candidates, self._span
+        window = candidates.window
+        if self._has_begun:
+            end = window.base + span.read(window.text, window.pos, window.base, ended=window.ended)
+        else:
+            self._has_begun = True
+            written = window.written(candidate.start, window.base + len(window.text))
+            end = candidate.start + span.read(written, 0, candidate.start, ended=window.ended)
+        if candidates.exceeds(candidate, end) or span.flaw:
+            return self._flawed
+        if span.is_complete:
+            written = window.written(candidate.start, end)
+            found = self._mended(candidate, written)
+            return self._flawed if found is None else Outcome(end, found, mended=written)
+        if not window.ended:
+            return Outcome(end)
+        candidates.leave_open(span.open)
+        return self._flawed
 
     def _mended(self, candidate: Candidate, written: str) -> Found | None:
         """Return the call that a malformed object was meant to be, without doubt, if it was not called before."""
-        if candidate.quoted is not None:
-            return None
         json = mend_object(written)
         parsed = parse_object(json, 0) if json else None
         if parsed is None or parsed.flaw:
             return None
-        rules, head = self.rules, candidate.head
+        rules, head = self._candidates.rules, candidate.head
         found = rules.read(parsed) if head is None else rules.read_arguments(head.name, parsed)
         if isinstance(found, Refusal):
             return None
-        parts = [found] if isinstance(found, WrittenCall) else [one.written for one in found if isinstance(one, Placed)]
-        calls = [*self.content.calls, *(waiting.call for waiting in self.content.waiting)]
-        if not parts or any(part.name not in rules.declared for part in parts):
+        calls = (
+            [found] if isinstance(found, WrittenCall) else [one.written for one in found if not isinstance(one, str)]
+        )
+        if not calls or any(call.name not in rules.declared or self._candidates.was_called(call) for call in calls):
             return None
-        made = [(call.name, call.arguments) for call in calls if call.repaired_from is None]
-        return None if any((part.name, rules.arguments_of(part)) in made for part in parts) else found
+        return found
 
-    def read_code(self) -> bool:
-        """Read code up to the next token, or to the end."""
-        candidate = self.candidate
-        assert candidate is not None  # noqa: S101  # the state says so
-        match = CODE_END[self.ended](self.text, self.pos)
-        if not self.ended and (match is None or match.lastgroup == "more"):
-            self.pos = len(self.text) if match is None else match.start()
-            return self._exceeds(candidate, self.pos) and self._too_long(candidate)
-        self.pos = len(self.text) if match is None else match.start()
-        if self._exceeds(candidate, self.pos):
-            return self._too_long(candidate)
-        return self._judge_code(candidate, is_closed=match is not None)
 
-    def _judge_code(self, candidate: Candidate, *, is_closed: bool) -> bool:
-        indent, is_fenced = candidate.reader
-        length = self.base + self.pos - candidate.begin
-        self.rewind(candidate)
-        end = self.pos + length
-        tool = self.rules.declared.get(CODE_INTERPRETER)
-        found = code_call(indent + self.text[self.pos : end], tool, is_fenced=is_fenced)
-        if found is None:
-            self.candidate, self.state, self.markup = None, TEXT, ""
-            self.put(end)
-            self.searched = self.pos
-            return True
-        written, at = found
-        if self.is_aborted or not (is_closed or self.is_complete):
+class ArgumentsReader:
+    """Reads the parentheses of a pythonic call."""
+
+    __slots__ = ("_candidates", "_span", "_tool", "_written_name")
+
+    def __init__(self, candidates: Candidates, name: str, tool: str | None) -> None:
+        """Begin to read.
+
+        Args:
+            candidates: what all candidates share.
+            name: the name as it was written.
+            tool: the tool that it names, for rejections.
+        """
+        self._candidates = candidates
+        self._written_name = name
+        self._tool = tool
+        self._span = BracketSpan(by_line=True)
+
+    def read(self, candidate: Candidate) -> Outcome:
+        """Read on, as far as text has arrived."""
+        candidates, span = self._candidates, self._span
+        window = candidates.window
+        pos, base, text = window.pos, window.base, window.text
+        while True:
+            pos = span.read(text, pos, base, ended=window.ended)
+            if candidates.exceeds(candidate, base + pos):
+                return candidates.too_long(candidate)
+            if span.flaw:
+                at = span.line_end if span.line_end >= 0 else base + pos
+                refusal = Refusal(RejectionReason.MALFORMED, f"{span.flaw}, at offset {at}", self._tool)
+                return Outcome(at, refusal, is_whole=False)
+            if span.line_end < 0:
+                break
+            refusal = self._unfinished(window.written(candidate.start, span.line_end))
+            if refusal.reason is not RejectionReason.TRUNCATED:
+                return Outcome(span.line_end, refusal, is_whole=False)
+        written = window.written(candidate.start, base + pos) if span.is_complete or window.ended else ""
+        if span.is_complete:
+            return Outcome(base + pos, candidates.rules.read_pythonic(self._written_name, written))
+        return Outcome(base + pos, self._unfinished(written) if window.ended else None, is_whole=False)
+
+    def _unfinished(self, written: str) -> Refusal:
+        """Say why a pythonic call is none so far: it is malformed, or not all there."""
+        try:
+            parse_arguments(written)
+        except EOFError:
+            pass
+        except ValueError as error:
+            return Refusal(RejectionReason.MALFORMED, str(error), self._tool)
+        return Refusal(RejectionReason.TRUNCATED, "the output ends inside it", self._tool)
+
+
+class CodeReader:
+    """Reads code up to the next token, or to the end."""
+
+    __slots__ = ("_candidates", "_indent", "_is_fenced")
+
+    def __init__(self, candidates: Candidates, indent: str, *, is_fenced: bool) -> None:
+        """Begin to read.
+
+        Args:
+            candidates: what all candidates share.
+            indent: the white space before the code on its line.
+            is_fenced: whether a fence was opened before it.
+        """
+        self._candidates = candidates
+        self._indent = indent
+        self._is_fenced = is_fenced
+
+    def read(self, candidate: Candidate) -> Outcome:
+        """Read on, as far as text has arrived."""
+        candidates = self._candidates
+        rules, window = candidates.rules, candidates.window
+        match = CODE_END[window.ended](window.text, window.pos)
+        end = window.base + (len(window.text) if match is None else match.start())
+        if candidates.exceeds(candidate, end):
+            return candidates.too_long(candidate)
+        if not window.ended and (match is None or match.lastgroup == "more"):
+            return Outcome(end)
+        tool = rules.declared.get(CODE_INTERPRETER)
+        code = code_call(self._indent + window.written(candidate.begin, end), tool, is_fenced=self._is_fenced)
+        if code is None:
+            return Outcome(end, NO_CODE)
+        if window.is_aborted or not (match or window.is_complete):
             refusal = Refusal(RejectionReason.TRUNCATED, "the output was cut off inside the code", CODE_INTERPRETER)
-            return self.refuse(candidate, refusal, self.text[self.pos : end])
-        candidate.begin += at - len(indent)
-        self.pos = end
-        (code,) = written.arguments.values()
-        return self.decide(candidate, self.rules.checked(written), code)
+            return Outcome(end, refusal)
+        written, at = code
+        candidate.begin += at - len(self._indent)
+        return Outcome(end, rules.checked(written), raw=next(iter(written.arguments.values())))

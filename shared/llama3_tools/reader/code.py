@@ -9,8 +9,6 @@ from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.tools.declared import Tool
 
-__all__ = ["CODE_INTERPRETER", "code_call"]
-
 CODE_INTERPRETER = "code_interpreter"
 
 _PARAMETER = "code"

@@ -15,25 +15,23 @@ from llama3_tools.reader.markup import match_closing_markup, match_tokens_at_sta
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
-__all__ = ["Content", "Trace", "Waiting"]
-
 _MANY = 256
 _TAIL = 256
-_BETWEEN_THOUGHTS = "\n\n"
+_BETWEENTHOUGHTS = "\n\n"
 _OPENERS = {"]": "[", "}": "{", ")": "(", ">": "<"}
 
 
-class _Place(Enum):
+class Last(Enum):
     """What came last, held pieces aside."""
 
-    START = "nothing yet"
+    NOTHING = "nothing yet"
     TEXT = "text"
-    CALL = "a call"
+    CALL = "a call that was made, or waits"
     THOUGHT = "reasoning that was split off"
 
 
 # As names of their own: a member of an enum takes ten times as long to look up.
-_START, _TEXT, _CALL, _THOUGHT = _Place
+NOTHING, TEXT, CALL, THOUGHT = Last
 
 
 class Trace(NamedTuple):
@@ -43,12 +41,6 @@ class Trace(NamedTuple):
     """What is content or reasoning."""
     quoted: list[tuple[int, int]]
     """The regions of quotation."""
-
-
-class Opening(str):
-    """Markup that opens something: after a call, it and what comes after it stay, unless a call follows."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -74,21 +66,23 @@ class Content:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
         """The calls that wait; each stands among what is held, too."""
-        self.confirmed = 0
-        """How many of these, from the first on, are sure."""
+        self._unsure: list[Waiting] = []
+        """Those of them that what follows may still make text."""
+        self.held_from = 0
+        """The offset after the last text or call: what stands from there is held."""
         self.trace: Trace | None = None
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
         """What has become certain since the last events."""
         self._held: list[str | Waiting] = []
         """White space, markup, delimiters and calls, which what follows decides on."""
+        self._opening = -1
+        """The index in these of the first that opens something: after a call, it and the rest stay, unless one follows."""
         self._kept = GrowingText() if is_kept else None
         """The text of the events so far, if it is kept."""
         self._thoughts: _Thoughts | None = None
-        self.is_after_call = False
-        """Whether nothing but what is held came since the last call that was made or waits."""
-        self.is_after_text = False
-        """Whether nothing but what is held came since the last text."""
-        self._place = _START
+        self.last = NOTHING
+        self._last_settled = NOTHING
+        """What came last, calls that wait aside, too."""
         self._has_text = False
         self._is_cut = False
         """Whether something was taken out: a call, an envelope, or reasoning."""
@@ -96,7 +90,7 @@ class Content:
         """The end of the text."""
 
     def text(self, piece: str, end: int) -> None:
-        """Take text: what is held before it is text, too, but for what goes with a call.
+        """Add text: what is held before it is text, too, but for what goes with a call.
 
         Args:
             piece: the text.
@@ -106,59 +100,77 @@ class Content:
         if self._held:
             goes = self._goes()
             piece = "".join([*self._held, piece])[goes:]  # type: ignore[list-item]  # calls that wait are settled before
-            self._held = []
-        if self._place is not _TEXT:
-            if self._place is not _START:
+            self._held, self._opening = [], -1
+        self.held_from = end
+        if self.last is not TEXT:
+            if self.last is not NOTHING:
                 is_segment = self._has_text
                 piece = piece.lstrip()
             if piece:
-                self._place = _TEXT
-                self.is_after_call, self.is_after_text = False, True
+                self.last = TEXT
         body = piece.rstrip()
         if len(body) < len(piece):
             self._held.append(piece[len(body) :])
         if body:
             self._emit(f" {body}" if is_segment else body, end - len(piece) + len(body), len(body))
 
-    def gap(self, piece: str) -> None:
-        """Hold white space, markup or delimiters."""
+    def hold(self, piece: str, *, opens: bool = False) -> None:
+        """Hold white space, markup or delimiters.
+
+        Args:
+            piece: what to hold.
+            opens: whether it opens something.
+        """
         held = self._held
+        if opens and self._opening < 0:
+            self._opening = len(held)
         held.append(piece)
-        if len(held) > _MANY and all(type(part) is str for part in held[-_MANY:]):  # each costs more than its text
-            held[-_MANY:] = ["".join(held[-_MANY:])]  # type: ignore[arg-type]  # none of them waits
+        if len(held) - max(self._opening, 0) > _MANY and all(type(part) is str for part in held[-_MANY:]):
+            held[-_MANY:] = ["".join(held[-_MANY:])]  # type: ignore[arg-type]  # each costs more than its text
 
     def wait(self, waiting: Waiting) -> None:
         """Hold a call."""
         self._held.append(waiting)
+        if not self.waiting:
+            self._last_settled, self.last = self.last, CALL
         self.waiting.append(waiting)
-        self.is_after_call, self.is_after_text = True, False
+        self.held_from = waiting.call.span[1]
+        if not waiting.is_sure:
+            self._unsure.append(waiting)
+
+    def confirm(self) -> None:
+        """Mark the calls that wait as certain: what follows allows it."""
+        for waiting in self._unsure:
+            waiting.is_sure = True
+        self._unsure.clear()
 
     def settle(self, stays_text: Callable[[Waiting], bool] = lambda _: False) -> None:
         """Make the calls that wait, but those that stay text."""
-        held, self._held, self.waiting, self.confirmed = self._held, [], [], 0
-        self.is_after_call, self.is_after_text = self._place is _CALL, self._place is _TEXT
-        for part in held:
+        if self.waiting:
+            self.last = self._last_settled
+        held, opening = self._held, self._opening
+        self._held, self._opening, self.waiting, self._unsure = [], -1, [], []
+        for index, part in enumerate(held):
             if type(part) is not Waiting:
-                self._held.append(part)
+                self.hold(part, opens=index == opening)  # type: ignore[arg-type]
             elif stays_text(part):
                 self.text(part.raw, part.call.span[1])
             else:
                 self.call(part.call)
 
     def call(self, call: ToolCall) -> None:
-        """Take a call."""
-        self.take_out()
+        """Add a call."""
+        self.take_out(call.span[1])
         self.calls.append(call)
         self._fresh.append(call)
 
-    def take_out(self) -> None:
-        """Take something out: a call, or an envelope, which may hold none. What is held before it goes."""
-        self._held = []
-        self._place, self._is_cut = _CALL, True
-        self.is_after_call, self.is_after_text = True, False
+    def take_out(self, end: int) -> None:
+        """Take out what ends at an offset: a call, or an envelope, which may have none. What is held before it goes."""
+        self._held, self._opening, self.held_from = [], -1, end
+        self.last, self._is_cut = CALL, True
 
     def message(self, text: str) -> None:
-        """Take the message of an envelope: a segment of its own."""
+        """Add the message of an envelope: a segment of its own."""
         text = text.strip()
         if text:
             self._fresh.append(f" {text}" if self._has_text else text)
@@ -191,11 +203,10 @@ class Content:
         self._thoughts.begin()
         if self._held and "".join(self._held).strip():  # type: ignore[arg-type]  # no call waits here
             self.text("", offset)
-        self._held, self._place = [], _THOUGHT
-        self.is_after_call = self.is_after_text = False
+        self._held, self._opening, self.last = [], -1, THOUGHT
 
     def thought(self, piece: str, end: int) -> None:
-        """Take the next piece of a thought."""
+        """Add the next piece of a thought."""
         assert self._thoughts is not None  # noqa: S101  # one has begun
         fresh = self._thoughts.add(piece)
         if fresh:
@@ -214,7 +225,7 @@ class Content:
             rest = rest.rstrip()
         self._held = []
         if rest:
-            is_segment = self._has_text and self._place in (_CALL, _THOUGHT)
+            is_segment = self._has_text and self.last in (CALL, THOUGHT)
             self._emit(f" {rest}" if is_segment else rest, end - len(held) + start + len(rest), len(rest))
 
     def take_events(self) -> list[Event]:
@@ -252,14 +263,13 @@ class Content:
 
     def _goes(self, *, is_end: bool = False) -> int:
         """Return how much of what is held goes with the call before it, or at the start of the output."""
-        held, place = self._held, self._place
-        if not held or place is _TEXT:
+        held, last = self._held, self.last
+        if not held or last is TEXT:
             return 0
-        opens = next((index for index, part in enumerate(held) if type(part) is Opening), len(held))
-        touching = "".join(held[:opens])  # type: ignore[arg-type]  # calls that wait are settled before
-        if place is _START:
+        touching = "".join(held if self._opening < 0 else held[: self._opening])  # type: ignore[arg-type]  # calls that wait are settled before
+        if last is NOTHING:
             return match_tokens_at_start(touching).end()  # type: ignore[union-attr]  # it may match nothing
-        if place is _CALL:
+        if last is CALL:
             match = match_closing_markup(f"{touching}\n" if is_end else touching)
             end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it may match nothing
         else:
@@ -303,7 +313,7 @@ class _Thoughts:
                 self._tail.append(piece)
             return ""
         if self._tail is None:
-            before, written = [_BETWEEN_THOUGHTS] if self._has_text else [], body.lstrip()
+            before, written = [_BETWEENTHOUGHTS] if self._has_text else [], body.lstrip()
         else:
             before, written = self._tail, body
         fresh = "".join((*before, written))

@@ -27,8 +27,6 @@ from llama3_tools.reader.markup import (
     beginnings,
 )
 
-__all__ = ["Grammar", "Match", "grammar_of"]
-
 Match: TypeAlias = Callable[..., "re.Match[str] | None"]
 
 _BETWEEN = r"[ \t]{0,4}[=:,]?[ \t]{0,4}(?:\r?\n[ \t\r\n]{0,8}(?:`{3}(?:json)?\r?\n)?)?"

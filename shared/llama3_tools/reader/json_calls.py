@@ -17,20 +17,8 @@ from llama3_tools.literals.json_object import (
     scan_once,
 )
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.switches import is_off
 from llama3_tools.tools.declared import Tool, not_declared
 from llama3_tools.values import RejectionReason, shortened
-
-__all__ = [
-    "ARGUMENTS",
-    "ENVELOPES",
-    "OTHER_NAMES",
-    "WrittenCall",
-    "argued_call",
-    "plain_call",
-    "read_call",
-    "refuse_empty",
-]
 
 ENVELOPES = ("tool_call", "tool_calls")
 """The keys under which an envelope has its calls."""
@@ -198,7 +186,7 @@ def _key_of_name(members: Mapping[str, Any], tools: Mapping[str, Tool] | None) -
     """Return the other key under which the name stands."""
     if members.get("type") == "function" and isinstance(members.get("function"), str):
         return "function"  # the 1B's shape
-    if not tools or not members.keys().isdisjoint(ENVELOPES) or is_off("other keys"):
+    if not tools or not members.keys().isdisjoint(ENVELOPES):
         return None
     keys = [key for key in OTHER_NAMES if isinstance(members.get(key), str) and members[key]]
     declared = [key for key in keys if members[key] in tools]
@@ -286,7 +274,7 @@ def _given(members: Mapping[str, Any], name: object, tools: Mapping[str, Tool] |
     given = [key for key in ARGUMENTS if members.get(key) not in _NONE]
     if len(given) > 1:
         given = [key for key in given if members[key] != {}] or given[:1]
-    if given or not tools or not (isinstance(name, str) and name in tools) or is_off("other keys"):
+    if given or not tools or not (isinstance(name, str) and name in tools):
         return given
     others = [key for key in _OTHER_ARGUMENTS if key in members]
     return [key for key in others if members[key]] or [key for key in others if members[key] == {}]

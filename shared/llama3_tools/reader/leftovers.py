@@ -9,8 +9,6 @@ from typing import NamedTuple
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.reader.markup import METHOD
 
-__all__ = ["REACH", "Leftover", "leftovers"]
-
 REACH = LONGEST_NAME + 32
 """How much of the text before it may belong to what is found."""
 

@@ -1,214 +1,229 @@
-"""The machine: its states, and what it does with what begins in each.
+"""The machine: its states, and what is read in each.
 
-A chunk is appended to the window. Then the step of the state that the turn is in reads on, and may leave it in another
-state, until more text is needed:
+A chunk is added to the window. Then the step of the state reads on and returns the next state, until more text is
+needed:
 
 - TEXT searches for what may begin something: a line on which a tool is named, a brace, markup.
-- GAP takes all that may stand before, between and after calls in one match, and looks at what follows: an object or the
-  name of a tool begins a candidate; anything else is text, and so is then what was held.
+- GAP matches all that may come before, between and after calls at once, and looks at what follows: an object or the
+  name of a tool begins a candidate; anything else is text, and what was held becomes text, too.
 - REGION searches quotation for its end, and for candidates, which are reported.
-- The others read a candidate: `candidates` has them.
+- CANDIDATE lets the candidate read on.
 
-What begins is taken by `openings`, a candidate read by `candidates`, and decided on by `decisions`. What is undecided
-is in one place each: markup and calls that wait in `content`, the open candidate in `candidate`.
+`openings` has what begins in a gap, `turn` what becomes of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.content import Content
-from llama3_tools.reader.decisions import BROKEN_OFF
+from llama3_tools.reader import content as last
 from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS
-from llama3_tools.reader.openings import KEPT_MARKUP, TAKE, Openings
-from llama3_tools.reader.quotation import IN_BLOCKQUOTE, IN_RESULT, IN_THOUGHTS
+from llama3_tools.reader.openings import BEGIN
+from llama3_tools.reader.quotation import IN_THOUGHTS
 from llama3_tools.reader.regions import region_of_tag
-from llama3_tools.reader.rejections import Rejections
 from llama3_tools.reader.rules import Rules
-from llama3_tools.reader.switches import is_off
-from llama3_tools.reader.turn import ARGUMENTS, CODE, GAP, MENDING, OBJECT, REGION, TEXT, State
+from llama3_tools.reader.turn import BROKEN_OFF, CANDIDATE, GAP, REGION, TEXT, State, Turn
+from llama3_tools.reader.window import MOST_KEPT
 from llama3_tools.values import Extraction, RejectionReason
-
-__all__ = ["Machine"]
 
 _MAY_GO_ON = frozenset(" \t\n\r;,<[*->f")
 """What a run of markup may go on with."""
 
 
-class Machine(Openings):
-    """One turn. Each step says whether to go on (`True`), or to wait for text; `stream` has what is public."""
+class Machine:
+    """Reads one turn. `stream` has what is public."""
 
-    __slots__ = ()
+    __slots__ = ("_grammar", "_state", "turn")
 
-    def run(self) -> None:
-        """Read on until more text is needed."""
-        steps = _STEPS
-        while steps[self.state](self):
-            pass
+    def __init__(self, rules: Rules, *, keep_content: bool) -> None:
+        """Begin a turn.
 
-    @classmethod
-    def of(cls, rules: Rules, *, keep_content: bool) -> Machine:
-        """Begin a turn that is read by some rules."""
-        options = rules.options
-        content, rejections = Content(is_kept=keep_content), Rejections(options.limits.max_rejections)
-        machine = cls(rules, content, rules.grammars[0], rejections)
-        if options.starts_reasoning:
-            machine.begin_region(region_of_tag("think", IN_THOUGHTS)._replace(is_split=options.split_reasoning))
-        return machine
+        Args:
+            rules: what is read.
+            keep_content: whether its text is kept for the end.
+        """
+        self.turn = Turn(rules, keep_content=keep_content)
+        self._grammar = rules.grammars[0]
+        self._state = GAP
+        if rules.options.starts_reasoning:
+            region = region_of_tag("think", IN_THOUGHTS)
+            self._state = self.turn.quote(region._replace(is_split=rules.options.split_reasoning))
 
-    def finish(self) -> Extraction:
-        """Take the end of the output."""
-        self.ended, self.grammar = True, self.rules.grammars[1]
-        content = self.content
-        if self.is_aborted and content.waiting:
-            self.settle(lambda _: BROKEN_OFF)
-        self.run()
+    def feed(self, chunk: str) -> None:
+        """Read a chunk."""
+        turn, window = self.turn, self.turn.window
+        if window.pos > MOST_KEPT:
+            turn.forget()
+        window.add(chunk)
+        self._run()
+        waiting = turn.content.waiting
+        if waiting:
+            held = window.base + len(window.text) - waiting[0].call.span[0]
+            if held > turn.rules.limits.max_call_length:
+                turn.settle()
+
+    def finish(self, *, complete: bool, aborted: bool = False) -> Extraction:
+        """Read to the end of the output, as no more will come."""
+        turn = self.turn
+        content, rejections, window = turn.content, turn.rejections, turn.window
+        self._grammar = turn.rules.grammars[1]
+        window.end(complete=complete, aborted=aborted)
+        if aborted and content.waiting:
+            turn.settle(lambda _: BROKEN_OFF)
+        self._run()
         if content.waiting:
-            self.settle()
-        end = self.base + len(self.text)
+            turn.settle()
+        end = window.base + len(window.text)
         content.end(end)
-        if self.region is None:
-            self.report_leftovers(len(self.text))
+        if turn.quotation.region is None:
+            rejections.look_over(len(window.text))
         else:
             content.end_quotation(end)
-        if not content.calls and not self.has_words:
-            self.rejections.mean_quoted()
-        return Extraction(content.whole(), tuple(content.calls), self.rejections.in_order(), content.reasoning)
+        if not content.calls:
+            rejections.mean_quoted()
+        return Extraction(content.whole(), tuple(content.calls), rejections.in_order(), content.reasoning)
 
-    def hold_no_more_than_a_call(self) -> None:
-        """Make the calls that wait, if they hold back more than a call may have."""
-        first = self.content.waiting[0].call.span[0]
-        if self.base + len(self.text) - first > self.rules.limits.max_call_length:
-            self.settle()
+    def _run(self) -> None:
+        """Read on until more text is needed."""
+        state = self._state
+        while True:
+            step, next_states = _STEPS[state]
+            following = step(self)
+            if following is None:
+                break
+            assert following in next_states  # noqa: S101
+            state = following
+        self._state = state
 
-    def read_text(self) -> bool:
+    def _read_text(self) -> State | None:
         """Search text for what may begin something."""
-        text = self.text
-        found = self.grammar.first(text, max(self.pos, self.searched))
+        turn = self.turn
+        window = turn.window
+        text = window.text
+        found = self._grammar.first(text, max(window.pos, window.searched - window.base))
         end = len(text) if found is None else found.start()
-        if end > self.pos:
-            self.put(end)
+        if end > window.pos:
+            turn.put(end)
         if found is None:
-            return False
-        if end + 1 == len(text) and not self.ended:
-            return False
+            return None
+        if end + 1 == len(text) and not window.ended:
+            return None
         if text[end] == "{":
-            return self.begin_object(end)
-        if text[end] == "*" and self.content.is_bold:
-            self.searched = end + 2  # it ends bold in the text
-            return True
-        self.state = GAP
-        return True
+            return turn.begin_object(end)
+        if text[end] == "*" and turn.content.is_bold:
+            window.searched = window.base + end + 2  # it ends bold in the text
+            return TEXT
+        return GAP
 
-    def read_gap(self) -> bool:  # noqa: C901, PLR0911 (what may follow, one after the other)
-        """Take what may stand between calls, and see what follows."""
-        text, pos = self.text, self.pos
-        grammar = self.grammar
-        is_after_text = self.content.is_after_text and not (self.markup or self.in_list)
+    def _read_gap(self) -> State | None:
+        """Hold what may be between calls, and look at what follows."""
+        turn, grammar = self.turn, self._grammar
+        window, markup, content = turn.window, turn.markup, turn.content
+        text, pos = window.text, window.pos
+        is_after_text = content.last is last.TEXT and not (markup.text or markup.in_list)
         run = (grammar.run_after_text if is_after_text else grammar.run)(text, pos)
         end = run.end()  # type: ignore[union-attr]  # it may match nothing
         if end > pos:
-            self.take_run(run, text[pos:end])  # type: ignore[arg-type]
-            self.pos = end
-            if self.base + end - self.gap_from > self.rules.limits.max_call_length:
-                self.settle()
-                self.content.text("", self.base + end)
+            if content.waiting:
+                turn.decide_waiting(text[pos:end], is_closed=run["close"] is not None)  # type: ignore[index]
+            markup.add_run(run, pos)  # type: ignore[arg-type]
+            content.hold(text[pos:end])
+            window.pos = end
+            if window.base + end - content.held_from > turn.rules.limits.max_call_length:
+                turn.settle()
+                content.text("", window.base + end)
         char = text[end : end + 1]
         if not char:
-            return False
-        if char == "{" and self.rules.reads_json:
-            if end + 1 == len(text) and not self.ended:
-                return False
+            return None
+        if char == "{" and turn.rules.reads_json:
+            if end + 1 == len(text) and not window.ended:
+                return None
             is_object = end + 1 < len(text) and text[end + 1] in OBJECT_BEGINS
-            return self.begin_object(end) if is_object else self.text_follows()
+            return turn.begin_object(end) if is_object else turn.text_follows()
         if end > pos and char in _MAY_GO_ON:
-            return True  # a run is bounded: there may be more of it
-        if char in "]})>*" and self.content.is_after_call:
-            if char == "]" and self.in_list:
+            return GAP  # a run is bounded: there may be more of it
+        if char in "]})>*" and content.last is last.CALL:
+            if char == "]" and markup.in_list:
                 return self._end_list()
             if self._ends_bold() if char == "*" else self._is_surplus(char):
-                self.take_markup("**" if char == "*" else char)
-                self.line_from = self.base + self.pos
-                return True
+                turn.hold("**" if char == "*" else char)
+                turn.quotation.begin_line(window.base + window.pos)
+                return GAP
         match = grammar.others[char](text, end) if char in grammar.others else None
         if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
             match = grammar.name(text, end)
         if match is None:
-            return self.text_follows()
-        return TAKE[match.lastgroup](self, match)  # type: ignore[index]
+            return turn.text_follows()
+        return BEGIN[match.lastgroup](turn, match)  # type: ignore[index]
 
-    def take_run(self, run: re.Match[str], piece: str) -> None:
-        """Hold a run of white space, delimiters and markup."""
-        content = self.content
-        opened, closed = run["open"], run["close"]
-        if content.waiting:
-            self.confirm_by(piece, is_closed=closed is not None)
-        if not piece.isspace():
-            if not self.markup:
-                self.note_quotation(self.pos + len(piece) - len(piece.lstrip()))
-            self.markup = (self.markup + piece)[-KEPT_MARKUP:]
-            if closed is not None:
-                self.opened = ""
-            if opened is not None and (closed is None or run.start("open") > run.start("close")):
-                self.opened = opened
-            if self.broken and self.is_for_calls():
-                self.broken = ""
-        if "\n" in piece and self.quoted in (IN_BLOCKQUOTE, IN_RESULT):
-            self.quoted = None  # its line ends
-        content.gap(piece)
-
-    def _end_list(self) -> bool:
-        """Take the end of a list of pythonic calls."""
-        match = LIST_END[self.ended](self.text, self.pos)
+    def _end_list(self) -> State | None:
+        """End a list of pythonic calls."""
+        turn = self.turn
+        window, markup = turn.window, turn.markup
+        match = LIST_END[window.ended](window.text, window.pos)
         if match is not None and match.lastgroup == "more":
-            return False
-        self.in_list = False
+            return None
+        markup.close_list()
         if match is None:
             refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code")
-            self.settle(lambda one: refusal if one.call.format == "pythonic" else None)
-            return self.text_follows()
-        if self.opened or self.fence:
-            self.confirm()
+            turn.settle(lambda one: refusal if one.call.format == "pythonic" else None)
+            return turn.text_follows()
+        if markup.opened or turn.quotation.fence:
+            turn.content.confirm()
         else:
-            self.settle()
-        return self.take_markup("]")
+            turn.settle()
+        return turn.hold("]")
 
     def _is_surplus(self, char: str) -> bool:
         """Return whether a bracket after a call closes nothing, and so goes with the call."""
-        if self.fence_is_fresh or is_off("surplus") or not self.content.may_close(char):
+        turn = self.turn
+        if turn.quotation.fence_is_fresh or not turn.content.may_close(char):
             return False
-        return char != ">" or self.text[self.pos - 1 : self.pos] in tuple(">})]")
+        window = turn.window
+        return char != ">" or window.text[window.pos - 1 : window.pos] in tuple(">})]")
 
     def _ends_bold(self) -> bool:
-        """Return whether `**` stands directly after a call, and so ends the bold that stands around it."""
-        return (
-            self.base + self.pos == self.line_from and self.text.startswith("**", self.pos) and not self.content.is_bold
-        )
+        """Return whether `**` comes directly after a call, and so ends the bold around it."""
+        turn = self.turn
+        window = turn.window
+        is_next = window.base + window.pos == turn.quotation.line_from
+        return is_next and window.text.startswith("**", window.pos) and not turn.content.is_bold
 
-    def read_region(self) -> bool:
+    def _read_region(self) -> State | None:
         """Search quotation for what closes it, and for candidates."""
-        region = self.region
+        turn = self.turn
+        window, region = turn.window, turn.quotation.region
         assert region is not None  # noqa: S101  # the state says so
-        found = region.search[self.ended](self.text, self.pos)
-        at = len(self.text) if found is None else found.start()
-        if at > self.pos:
-            self.put(at)
+        found = region.search[window.ended](window.text, window.pos)
+        at = len(window.text) if found is None else found.start()
+        if at > window.pos:
+            turn.put(at)
         if found is None or found.lastgroup == "more":
-            return False
+            return None
         if found.lastgroup == "object":
-            return self.begin_object(at)
-        return self.end_region(found.end())
+            return turn.begin_object(at)
+        return turn.end_region(found.end())
+
+    def _read_candidate(self) -> State | None:
+        return self.turn.read_candidate()
 
 
-_STEPS: dict[State, Callable[[Machine], bool]] = {
-    TEXT: Machine.read_text,
-    GAP: Machine.read_gap,
-    REGION: Machine.read_region,
-    OBJECT: Machine.read_object,
-    ARGUMENTS: Machine.read_arguments,
-    MENDING: Machine.read_mending,
-    CODE: Machine.read_code,
+class _Step(NamedTuple):
+    """What is done in a state."""
+
+    read: Callable[[Machine], State | None]
+    """Reads on; returns the next state, or `None` if more text has to come."""
+    following: tuple[State, ...]
+    """The states that may come next."""
+
+
+_STEPS = {
+    TEXT: _Step(Machine._read_text, (TEXT, GAP, CANDIDATE)),
+    GAP: _Step(Machine._read_gap, (GAP, TEXT, REGION, CANDIDATE)),
+    REGION: _Step(Machine._read_region, (REGION, GAP, CANDIDATE)),
+    CANDIDATE: _Step(Machine._read_candidate, (CANDIDATE, GAP, TEXT, REGION)),
 }
-"""What each state does."""
+"""The states, and which may follow each."""

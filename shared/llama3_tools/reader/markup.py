@@ -6,30 +6,6 @@ import re
 
 from llama3_tools.limits import LONGEST_NAME
 
-__all__ = [
-    "CALL",
-    "CODE_END",
-    "HEADER",
-    "HEADER_END",
-    "IM_START",
-    "LIST_END",
-    "METHOD",
-    "NAME",
-    "OBJECT_BEGINS",
-    "OTHERS",
-    "RESULTS",
-    "SPACE",
-    "THOUGHTS",
-    "TOKEN",
-    "WORD_NAME",
-    "beginnings",
-    "match_closing_markup",
-    "match_tokens_at_start",
-    "search_end_of_turn",
-    "search_markup_for_calls",
-    "search_tokens_at_end",
-]
-
 NAME = rf"[\w.:/-]{{1,{LONGEST_NAME}}}"
 """The name of a tool, if what stands around it says that it is one."""
 WORD_NAME = rf"[^\W\d][\w.:/-]{{0,{LONGEST_NAME - 1}}}"

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 
 from llama3_tools.limits import LONGEST_NAME
-from llama3_tools.reader.machine import Machine
+from llama3_tools.reader.candidates import Candidate
 from llama3_tools.reader.rejections import LONGEST_LOOK
-from llama3_tools.reader.turn import Candidate
+from llama3_tools.reader.turn import Turn
+from llama3_tools.reader.window import Window
 from llama3_tools.values import CallProgress, Event
-
-__all__ = ["Progress"]
 
 _KEY_OF_NAME = r"[\"'](?:name|tool_name|function_name|function|tool|action)[\"']"
 _NAME_FIRST = re.compile(
@@ -39,28 +38,29 @@ class Progress:
         self._writing: _Begun | None = None
         self._waiting: list[_Begun] = []
 
-    def events(self, machine: Machine) -> list[Event]:
+    def events(self, turn: Turn) -> list[Event]:
         """Return what is new, after a chunk or at the end of the turn."""
         events: list[Event] = []
-        candidate = None if machine.ended else machine.candidate
+        window = turn.window
+        candidate = None if window.ended else turn.candidate
         writing = self._writing
         if writing is not None and (candidate is None or candidate.begin != writing.begin):
             self._waiting.append(writing)
             self._writing = writing = None
-        self._waiting = [one for one in self._waiting if not self._has_ended(one, machine, events)]
+        self._waiting = [one for one in self._waiting if not self._has_ended(one, turn, events)]
         if candidate is not None:
-            if writing is None and (name := _name(candidate, machine.text, machine.base)) is not None:
+            if writing is None and (name := _name(candidate, window)) is not None:
                 self._writing = writing = _Begun(name, candidate.begin, candidate.begin)
-            arrived = machine.base + len(machine.text)
+            arrived = window.base + len(window.text)
             if writing is not None and writing.end < arrived:
                 writing.end = arrived
                 events.append(CallProgress(writing.name, arrived - writing.begin, "writing"))
         return events
 
     @staticmethod
-    def _has_ended(begun: _Begun, machine: Machine, events: list[Event]) -> bool:
+    def _has_ended(begun: _Begun, turn: Turn, events: list[Event]) -> bool:
         """Say what became of a call that is no longer written, unless it waits."""
-        content = machine.content
+        content = turn.content
         if any(one.call.span[0] == begun.begin for one in content.waiting):
             return False
         called = (call.span[0] for call in reversed(content.calls))
@@ -70,11 +70,12 @@ class Progress:
         return True
 
 
-def _name(candidate: Candidate, text: str, base: int) -> str | None:
+def _name(candidate: Candidate, window: Window) -> str | None:
     """Return the tool that a candidate seems to call, if its name has come."""
     if candidate.name is not None:
         return candidate.name
-    if base + len(text) - candidate.begin > LONGEST_LOOK:
+    arrived = window.base + len(window.text)
+    if arrived - candidate.begin > LONGEST_LOOK:
         return None
-    found = _NAME_FIRST("".join([*candidate.pieces, text[max(candidate.begin - base, 0) :]]))
+    found = _NAME_FIRST(window.written(candidate.begin, arrived))
     return found[1] if found else None

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from llama3_tools.reader.grammar import Match
 from llama3_tools.reader.markup import HEADER, HEADER_END, IM_START, OBJECT_BEGINS, beginnings
 
-__all__ = ["IN_TAG", "IN_TAG_OF_LINE", "OTHER_TURN", "Region", "region_of_fence", "region_of_tag"]
-
 
 class Region(NamedTuple):
     """A region of quotation."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.json_calls import OTHER_NAMES
-from llama3_tools.reader.quotation import IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS
+from llama3_tools.reader.leftovers import REACH, leftovers
+from llama3_tools.reader.quotation import IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS, Quotation
+from llama3_tools.reader.window import Window
 from llama3_tools.values import Rejection, RejectionReason
-
-__all__ = ["LONGEST_LOOK", "Rejections", "attempted_name", "has_call_keys"]
 
 LONGEST_LOOK = 4096
 """How far into a candidate anyone looks for a name or a key."""
@@ -23,6 +24,7 @@ _NAME = re.compile(
 )
 _KEYS = re.compile(r"""["'](?:parameters|arguments|tool_calls?)["']?\s*:""")
 _NEVER = (RejectionReason.SCHEMA_ECHO, RejectionReason.TOO_MANY, RejectionReason.QUOTED)
+_MOST_NAMES = 64
 _MEANT_ALONE = {IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS}
 """The quotations that the model may have meant as calls, if they are all that it wrote."""
 
@@ -57,23 +59,50 @@ def has_call_keys(text: str) -> bool:
 
 
 class Rejections:
-    """Collects rejections, up to a limit.
+    """Collects what is rejected, up to a limit, and reports odd forms in the text that is left.
 
-    >>> rejections = Rejections(limit=1)
+    >>> rejections = Rejections(window := Window(), Quotation(window, ()), (), limit=1)
     >>> rejections.add(0, 9, Refusal(RejectionReason.MISSING_ARGUMENTS, "no arguments", "f"))
     >>> rejections.in_order()
     (<Rejection 0:9 of 'f' missing_arguments: no arguments>,)
     """
 
-    __slots__ = ("_limit", "_list", "_quotations")
+    __slots__ = (
+        "_broke_at",
+        "_limit",
+        "_list",
+        "_looked_over",
+        "_names",
+        "_quotation",
+        "_quotations",
+        "_window",
+        "has_words",
+    )
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, window: Window, quotation: Quotation, names: Collection[str], limit: int) -> None:
+        """Begin without any.
+
+        Args:
+            window: the text of the turn.
+            quotation: what says whether a place is quoted.
+            names: the tools that odd forms may name.
+            limit: how many rejections are listed.
+        """
+        self._window = window
+        self._quotation = quotation
+        self._names = names
         self._limit = limit
         self._list: list[Rejection] = []
         self._quotations: set[str] = set()
+        self._broke_at = -1
+        """The offset of the candidate that broke last: what is left over, up to the next call, may be a part of it."""
+        self._looked_over = 0
+        """The offset up to which text was looked over for what is left."""
+        self.has_words = False
+        """Whether there is text that is no quotation."""
 
     def add(self, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
-        """Take a rejection.
+        """Add a rejection.
 
         Args:
             start: the offset of its first character.
@@ -92,12 +121,41 @@ class Rejections:
             detail = f"beyond the first {self._limit} rejections, and no others are listed"
         found.append(Rejection((start, end), reason, detail, name, is_meant and reason not in _NEVER))
 
-    @property
-    def has_attempt(self) -> bool:
-        """Whether an attempt was rejected lately."""
-        return any(one.is_attempt for one in self._list[-4:])
+    def note_broken(self, offset: int) -> None:
+        """Note that a candidate broke that begins at an offset."""
+        self._broke_at = offset
 
-    def name_last(self, name: str) -> bool:
+    def note_words(self) -> None:
+        """Note that there is text that is no quotation."""
+        self.has_words = True
+
+    def look_over(self, end: int) -> None:
+        """Report what names a declared tool in an odd form, in text that was not looked over, up to an index."""
+        names, base, text = self._names, self._window.base, self._window.text
+        if not names:
+            return
+        begin = max(self._quotation.line_from - base, 0)
+        start = max(self._looked_over - base, begin)
+        self._looked_over = base + end
+        broke = self._broke_at >= self._quotation.line_from
+        if len(names) <= _MOST_NAMES:
+            looked_at = text[max(start - REACH, begin) : end]
+            if not any(name in looked_at for name in names):
+                return
+        for left in leftovers(text, begin, start, end, names):
+            if any(one.span[0] <= base + left.start < one.span[1] for one in self._list[-4:]):
+                continue
+            if broke and self._name_last(left.name):
+                continue  # of an object that broke before its name
+            at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
+            quoted = self._quotation.why(at)
+            refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
+            if quoted is not None:
+                refusal = Refusal(RejectionReason.QUOTED, quoted, left.name)
+            is_meant = not (broke and any(one.is_attempt for one in self._list[-4:]))
+            self.add(base + left.start, base + left.end, refusal, is_meant=is_meant)
+
+    def _name_last(self, name: str) -> bool:
         """Give the last rejection the name of its tool, if it is an attempt that lacks one; return whether it does."""
         last = self._list[-1] if self._list else None
         if last is None or not last.is_attempt or last.name is not None:
@@ -105,13 +163,9 @@ class Rejections:
         self._list[-1] = replace(last, name=name)
         return True
 
-    def covers(self, offset: int) -> bool:
-        """Return whether what stands at an offset was rejected lately."""
-        return any(one.span[0] <= offset < one.span[1] for one in self._list[-4:])
-
     def mean_quoted(self) -> None:
-        """Take the calls in quotation for attempts, as a quotation is all that the output holds."""
-        if self._quotations and not self._quotations - _MEANT_ALONE:
+        """Mark the calls in quotation as attempts if a quotation is all that the output has."""
+        if not self.has_words and self._quotations and not self._quotations - _MEANT_ALONE:
             self._list = [
                 replace(one, is_attempt=True) if one.reason is RejectionReason.QUOTED else one for one in self._list
             ]

@@ -22,8 +22,6 @@ from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
 from llama3_tools.values import ArgumentChange, ArgumentProblem, RejectionReason, Span, ToolCall, shortened
 
-__all__ = ["BUILT_IN", "Found", "Placed", "Rules", "coercers_of"]
-
 BUILT_IN = ("brave_search", "wolfram_alpha")
 """Meta's built-in tools, which are called `NAME.call(…)`: meta-llama/llama-models, prompt_format.md of llama3_1."""
 

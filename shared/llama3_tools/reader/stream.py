@@ -8,8 +8,6 @@ from llama3_tools.reader.machine import Machine
 from llama3_tools.reader.progress import Progress
 from llama3_tools.values import Event, Extraction, Rejection
 
-__all__ = ["ExtractionStream"]
-
 
 class ExtractionStream:
     """Takes the output of one model turn in chunks, and hands out text and calls as soon as they are certain.
@@ -33,7 +31,7 @@ class ExtractionStream:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._progress = Progress() if machine.rules.options.progress else None
+        self._progress = Progress() if machine.turn.rules.options.progress else None
         self._has_failed = False
         """Whether an exception ended the machine's work. Set while it is at work, too."""
         self._extraction: Extraction | None = None
@@ -41,7 +39,8 @@ class ExtractionStream:
 
     def keep_trace(self) -> Trace:
         """Return what will say where the pieces of the output stand that are content or reasoning, or quotation."""
-        self._machine.content.trace = trace = Trace([], [(0, 0)] if self._machine.region else [])
+        turn = self._machine.turn
+        turn.content.trace = trace = Trace([], [(0, 0)] if turn.quotation.region else [])
         return trace
 
     def feed(self, chunk: str) -> list[Event]:
@@ -61,15 +60,12 @@ class ExtractionStream:
             self._require_open("feed()")
         if not chunk:
             return []
-        machine = self._machine
-        machine.take_chunk(chunk)
         self._has_failed = True
-        machine.run()
-        if machine.content.waiting:
-            machine.hold_no_more_than_a_call()
+        machine = self._machine
+        machine.feed(chunk)
         self._has_failed = False
-        events = machine.content.take_events()
-        return events if self._progress is None else events + self._progress.events(machine)
+        events = machine.turn.content.take_events()
+        return events if self._progress is None else events + self._progress.events(machine.turn)
 
     def flush(self, *, complete: bool = True) -> list[Event]:
         """Take the end of the output, and hand out what was held back for it.
@@ -87,9 +83,7 @@ class ExtractionStream:
         """
         require_bool(complete=complete)
         self._require_open("flush()")
-        self._ended_by = "flush()"
-        self._machine.is_complete = complete
-        return self._end()
+        return self._end("flush()", complete=complete)
 
     def abort(self) -> list[Event]:
         """Take the news that the stream broke off: what was held back is text, and nothing is called (principle 6).
@@ -98,13 +92,10 @@ class ExtractionStream:
             The events of that text.
 
         Raises:
-            StreamStateError: the turn is over.
+            StreamStateError: the turn is over, or the stream broke off with an exception of `id_factory`.
         """
-        if self._extraction is not None:
-            self._require_open("abort()")
-        self._ended_by = "abort()"
-        self._machine.is_aborted = True
-        return self._end()
+        self._require_open("abort()")
+        return self._end("abort()", aborted=True)
 
     @property
     def extraction(self) -> Extraction:
@@ -120,7 +111,7 @@ class ExtractionStream:
     @property
     def rejections(self) -> tuple[Rejection, ...]:
         """What was rejected so far, in the order of the text; the end may add to it."""
-        return self._machine.rejections.in_order()
+        return self._machine.turn.rejections.in_order()
 
     def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
         """Take a whole output, on a stream that was given nothing yet, and end the turn.
@@ -135,11 +126,9 @@ class ExtractionStream:
         Raises:
             Exception: whatever `id_factory` raises.
         """
-        machine = self._machine
-        machine.text = text
-        machine.is_complete = complete
         self._ended_by = "read_whole()"
-        self._extraction = extraction = machine.finish()
+        self._machine.turn.window.add(text)
+        self._extraction = extraction = self._machine.finish(complete=complete)
         return extraction
 
     def _require_open(self, verb: str) -> None:
@@ -150,10 +139,11 @@ class ExtractionStream:
         if self._has_failed:
             raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
 
-    def _end(self) -> list[Event]:
+    def _end(self, verb: str, *, complete: bool = True, aborted: bool = False) -> list[Event]:
+        self._ended_by = verb
         self._has_failed = True
         machine = self._machine
-        self._extraction = machine.finish()
+        self._extraction = machine.finish(complete=complete, aborted=aborted)
         self._has_failed = False
-        events = machine.content.take_events()
-        return events if self._progress is None else events + self._progress.events(machine)
+        events = machine.turn.content.take_events()
+        return events if self._progress is None else events + self._progress.events(machine.turn)

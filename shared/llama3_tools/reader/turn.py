@@ -1,250 +1,473 @@
-"""The state of one turn, and what is done with text, markup and calls that wait."""
+"""One turn: its parts, and what becomes of text, markup and candidates in them.
+
+Each part owns what it changes, and is told by its methods what happened. Here is what concerns several.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
 
-from llama3_tools.literals.python_scalars import is_unicode
+from llama3_tools.limits import too_many
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.content import Content, Waiting
-from llama3_tools.reader.grammar import Grammar
-from llama3_tools.reader.leftovers import REACH, leftovers
+from llama3_tools.reader.candidates import (
+    NO_CODE,
+    ArgumentsReader,
+    Candidate,
+    Candidates,
+    CodeReader,
+    Head,
+    ObjectReader,
+    Outcome,
+)
+from llama3_tools.reader.code import CODE_INTERPRETER
+from llama3_tools.reader.content import CALL, Content, Waiting
+from llama3_tools.reader.held_markup import HeldMarkup
+from llama3_tools.reader.json_calls import WrittenCall, plain_call
 from llama3_tools.reader.markup import METHOD
-from llama3_tools.reader.quotation import IN_STRING, Line
+from llama3_tools.reader.quotation import IN_STRING, Quotation
 from llama3_tools.reader.regions import Region
-from llama3_tools.reader.rejections import Rejections
-from llama3_tools.reader.rules import BUILT_IN, Rules
-from llama3_tools.reader.switches import is_off
+from llama3_tools.reader.rejections import Rejections, attempted_name, has_call_keys
+from llama3_tools.reader.rules import BUILT_IN, Found, Placed, Rules
+from llama3_tools.reader.surroundings import PART, Surroundings
+from llama3_tools.reader.window import KEPT, Window
 from llama3_tools.values import RejectionReason
-
-__all__ = ["LOOK_BEHIND", "Candidate", "Head", "State", "Turn"]
-
-LOOK_BEHIND = 256
-"""How much of the text before it says whether something is quoted, or a part of something."""
-_KEPT = 2 * LOOK_BEHIND
-"""How much of what was read the window keeps, for those who look back."""
-_WORD = re.compile(r"\w").search
-_MOST_NAMES = 64
 
 
 class State(Enum):
-    """Where the machine stands."""
+    """Where reading is."""
 
     TEXT = "in text: searches for what may begin something"
-    GAP = "where a call may stand: takes markup and white space"
-    REGION = "in quotation: candidates in it are reported"
-    OBJECT = "in an object of JSON"
-    ARGUMENTS = "in the parentheses of a pythonic call"
-    MENDING = "in an object that broke, and may be repaired"
-    CODE = "after <|python_tag|>, where nothing else is called"
+    GAP = "where a call may be: reads markup and white space"
+    REGION = "in quotation: reports the candidates in it"
+    CANDIDATE = "in what may be a call"
 
     __hash__ = object.__hash__  # each state is one object: Enum's own hash takes a call in Python
 
 
 # As names of their own: a member of an enum takes ten times as long to look up.
-TEXT, GAP, REGION, OBJECT, ARGUMENTS, MENDING, CODE = State
+TEXT, GAP, REGION, CANDIDATE = State
+
+BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call")
+
+_WORD = re.compile(r"\w").search
+_SIGNATURE = re.compile(r"[^(]*\(\s*(?:[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)?\s*\)").fullmatch
+"""A pythonic call as prose has it: `search(query)`."""
+_NAMES_ARGUMENT = re.compile(r"[^(]*\(\s*\w+\s*=").match
+_PART = "a part of data, of code, or of a malformed object"
+_LISTING = "in a listing of code"
+_LONGEST_INDENT = 256
+_LOOK_AHEAD = 8
+"""How much more than what leaves the window the parts read: quotes and escapes are read with what follows them."""
 
 
-JSON, PYTHON = "JSON", "Python"
-
-
-class Head(NamedTuple):
-    """What names the tool before its arguments."""
-
-    name: str
-    format: str
-    start: int
-    """The offset at which it begins."""
-    deviations: tuple[str, ...]
-
-
-@dataclass(slots=True, eq=False)
-class Candidate:
-    """What is read, is not complete yet, and may be a call."""
-
-    begin: int
-    """The offset of its first character: of what names the tool, if that stands before it."""
-    start: int
-    """The offset of its brace or parenthesis, or of the first character of code."""
-    format: str
-    reader: Any
-    """What reads it across chunks."""
-    name: str | None = None
-    """The tool that what stands before it names."""
-    head: Head | None = None
-    quoted: str | None = None
-    """Why it is quoted, if it is."""
-    is_part: bool = False
-    """Whether it is a part of something."""
-    pieces: list[str] = field(default_factory=list)
-    """What was read of it, and has left the window."""
-
-
-@dataclass(slots=True, eq=False)
 class Turn:
-    """The state of one turn; `candidates` and `machine` read it, and move it on."""
+    """The parts of one turn, and what is done with several of them. What is read next is returned, as a state."""
 
-    rules: Rules
-    """What is read, and which tools may be called."""
-    content: Content
-    """What is certain, and what is held: markup, and calls that wait."""
-    grammar: Grammar
-    rejections: Rejections
-    line: Line = field(default_factory=Line)
+    __slots__ = ("around", "candidate", "candidates", "content", "markup", "quotation", "rejections", "rules", "window")
 
-    text: str = ""
-    """The window: what was not read yet, and some of what was."""
-    pos: int = 0
-    """How much of the window was read."""
-    base: int = 0
-    """The offset of the window."""
-    searched: int = 0
-    """The index in the window up to which text was searched for what may begin something, or less."""
-    ended: bool = False
-    """Whether no more text will come."""
-    is_complete: bool = True
-    """Whether the model ended the turn, rather than a limit."""
-    is_aborted: bool = False
-    """Whether the stream broke off."""
-    is_simple: bool | None = None
-    """Whether no object in the window has half a surrogate pair; `None`: nobody asked yet."""
+    def __init__(self, rules: Rules, *, keep_content: bool) -> None:
+        """Begin a turn.
 
-    state: State = GAP
-    candidate: Candidate | None = None
-    """What is open and may be a call."""
-    region: Region | None = None
-    """The quotation that is open."""
+        Args:
+            rules: what is read.
+            keep_content: whether its text is kept for the end.
+        """
+        self.rules = rules
+        self.window = window = Window()
+        self.around = Surroundings(window)
+        self.content = Content(is_kept=keep_content)
+        self.quotation = Quotation(window, rules.declared)
+        self.markup = HeldMarkup(window, self.around, self.quotation, self.content)
+        self.rejections = Rejections(window, self.quotation, rules.names, rules.limits.max_rejections)
+        self.candidates = Candidates(rules, window, self._was_called)
+        self.candidate: Candidate | None = None
+        """What is being read and may be a call."""
 
-    markup: str = ""
-    """The markup since the last text or call."""
-    is_inside: bool = False
-    """Whether the markup is a part of something."""
-    quoted: str | None = None
-    """Why that markup is quoted, if it is."""
-    may_be_code: bool = False
-    """Whether that markup stands where code may begin."""
-    opened: str = ""
-    """The name of the last tag before a call, while it is open: calls in it wait for its end."""
-    fence: str = ""
-    """The backticks of the fence that is open."""
-    fence_is_fresh: bool = False
-    """Whether nothing but markup came since it was opened."""
-    in_list: bool = False
-    """Whether a list of pythonic calls is open."""
+    # Text.
 
-    gap_from: int = 0
-    """The offset after the last text or call: what stands from there is held."""
-    line_from: int = 0
-    """The offset after the last call or quotation: there the line begins anew."""
-    data_end: int = -1
-    """The offset after the last object that is a part of data: one after its comma is, too."""
-    looked_over: int = 0
-    """The offset up to which text was looked over for what is left."""
-    string_end: int = -1
-    """The offset after the last candidate in quotes: one after its comma stands in them, too."""
-    broken: str = ""
-    """What broke last, `JSON` or `PYTHON`: what comes after it may stand in one of its strings. Of JSON, that is no
-    reason not to call JSON: models write an object again that they left open."""
-    has_words: bool = False
-    """Whether there is text that is no quotation."""
-    failures: int = 0
-    """How often the scanner in C stumbled."""
-    unclosed: frozenset[int] = frozenset()
-    """The offsets of brackets that the end of the output leaves open: nothing there can be repaired."""
+    def forget(self) -> None:
+        """Let text leave the window that was read, and that no part needs any more."""
+        window, candidate = self.window, self.candidate
+        cut = window.pos - KEPT
+        needed_from = None if candidate is None else candidate.begin
+        read_to = cut + _LOOK_AHEAD if needed_from is None else min(needed_from - window.base, cut)
+        if read_to > 0:
+            self.quotation.read_line(read_to)
+            if self.quotation.region is None:
+                self.around.read(read_to)
+        window.forget(cut, needed_from)
 
-    def take_chunk(self, chunk: str) -> None:
-        """Take the next chunk; of what was read, keep little."""
-        if self.pos > _KEPT:
-            self._forget(self.pos - LOOK_BEHIND)
-        self.text += chunk
-        self.is_simple = None
-
-    def _forget(self, cut: int) -> None:
-        """Forget the window up to an index; an open candidate keeps what it needs."""
-        text, base, candidate = self.text, self.base, self.candidate
-        begin = cut if candidate is None else min(max(candidate.begin - base, 0), cut)
-        self.line.read(text, base, begin, self.line_from)
-        if candidate is not None and begin < cut:
-            candidate.pieces.append(text[begin:cut])
-        self.text, self.base = text[cut:], base + cut
-        self.pos -= cut
-        self.searched = max(self.searched - cut, 0)
-
-    def put(self, end: int) -> None:
-        """Take text up to an index of the window."""
-        text, pos = self.text, self.pos
-        piece = text[pos:end]
-        self.pos = end
-        self.gap_from = self.base + end
-        if self.region is not None and self.region.is_split:
-            self.content.thought(piece, self.base + end)
+    def put(self, end: int, *, is_words: bool = True) -> None:
+        """Add text up to an index of the window to the content; say whether it counts as words of the model's own."""
+        window, content = self.window, self.content
+        pos = window.pos
+        piece, offset = window.text[pos:end], window.base + end
+        window.pos = end
+        region = self.quotation.region
+        if region is not None and region.is_split:
+            content.thought(piece, offset)
             return
-        self.content.text(piece, self.base + end)
-        if self.region is None and not self.has_words:
-            self.has_words = _WORD(piece) is not None
-        self.report_leftovers(end)
+        content.text(piece, offset)
+        if is_words and region is None and not self.rejections.has_words and _WORD(piece):
+            self.rejections.note_words()
+        self.rejections.look_over(end)
 
-    def report_leftovers(self, end: int) -> None:
-        """Report what names a declared tool in an odd form, in text that was not looked over, up to an index."""
-        names, base, text = self.rules.names, self.base, self.text
-        if not names or is_off("leftovers"):
+    def text_follows(self) -> State:
+        """End the gap: what is held becomes text, and the calls that wait are decided."""
+        is_listing = self.settle_before_text()
+        if self.markup.text and self.is_code_due:
+            return self.begin_code()
+        self.markup.clear()
+        if is_listing or self.quotation.fence_is_fresh:
+            return self.quote_fence()
+        self.window.searched = self.window.base + self.window.pos + 1  # what is here begins nothing
+        return TEXT
+
+    def put_as_text(self, end: int) -> State:
+        """Add what looked like something, up to an index, as text."""
+        is_listing = self.settle_before_text()
+        self.markup.clear()
+        self.put(end)
+        return self.quote_fence() if is_listing or self.quotation.fence_is_fresh else TEXT
+
+    # What is held.
+
+    def hold(self, piece: str, *, opens: bool = False) -> State:
+        """Hold one piece of markup."""
+        if self.content.waiting:
+            self.decide_waiting(piece, is_closed=False)
+        self.content.hold(piece, opens=opens)
+        self.markup.add(piece, self.window.pos)
+        self.window.pos += len(piece)
+        return GAP
+
+    def decide_waiting(self, piece: str, *, is_closed: bool) -> None:
+        """Decide on calls that wait, if more than a comma follows them: the end of the line, a delimiter, markup.
+
+        In a list, a comma is enough.
+        """
+        if self.markup.in_list:
+            if piece.strip(" \t"):
+                self.content.confirm()
+        elif not piece.strip(" \t,"):
             return
-        begin = max(self.line_from - base, 0)
-        start = max(self.looked_over - base, begin)
-        self.looked_over = base + end
-        if len(names) <= _MOST_NAMES:
-            looked_at = text[max(start - REACH, begin) : end]
-            if not any(name in looked_at for name in names):
-                return
-        for left in leftovers(text, begin, start, end, names):
-            if self.rejections.covers(base + left.start):
-                continue
-            if self.broken is JSON and self.rejections.name_last(left.name):
-                continue  # of an object that broke before its name
-            at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
-            quoted = self.why_quoted(at)
-            refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
-            if quoted is not None:
-                refusal = Refusal(RejectionReason.QUOTED, quoted, left.name)
-            self.rejections.add(
-                base + left.start, base + left.end, refusal, is_meant=not (self.broken and self.rejections.has_attempt)
-            )
+        elif is_closed or not (self.markup.opened or self.quotation.fence):
+            self.settle()
+        else:
+            self.content.confirm()
 
-    def why_quoted(self, at: int) -> str | None:
-        """Return why what begins at an index of the window is quoted, if it is."""
-        if self.region is not None:
-            return self.region.why
-        if self.base + at == self.line_from or is_off("lines"):
-            return None
-        if self.string_end >= self.base and not self.text[self.string_end - self.base : at].strip(" \t,;"):
-            return IN_STRING
-        self.line.read(self.text, self.base, at, self.line_from)
-        return self.line.quotation(self.text[at - 1 : at], self.rules.declared)
+    def settle(self, refuse: Callable[[Waiting], Refusal | None] | None = None) -> None:
+        """Decide on the calls that wait: each is made, unless it is refused."""
 
-    def begin_region(self, region: Region) -> bool:
+        def stays_text(waiting: Waiting) -> bool:
+            refusal = refuse(waiting) if refuse else None
+            if refusal is None:
+                return False
+            is_meant = refusal.reason is RejectionReason.TRUNCATED
+            self.rejections.add(*waiting.call.span, refusal._replace(name=waiting.call.name), is_meant=is_meant)
+            self.rejections.note_words()
+            return True
+
+        self.content.settle(stays_text)
+
+    def settle_before_text(self) -> bool:
+        """Decide on the calls that wait, as text follows; return whether they were a listing in a fence."""
+        waiting = self.content.waiting
+        if not waiting:
+            return False
+        is_listing = bool(self.quotation.fence) and any(one.call.format == "pythonic" for one in waiting)
+        if is_listing:
+            refusal = Refusal(RejectionReason.QUOTED, _LISTING)
+            self.settle(lambda one: refusal if one.call.format == "pythonic" else None)
+        else:
+            refusal = Refusal(RejectionReason.NOT_A_CALL, "a pythonic call that does not stand alone on its line")
+            self.settle(lambda one: None if one.is_sure else refusal)
+        return is_listing
+
+    # Quotation.
+
+    def quote(self, region: Region) -> State:
         """Begin quotation at the place where the window was read to."""
-        self.region, self.state = region, REGION
-        self.markup = ""
-        if region.is_split:
-            self.content.begin_thought(self.base + self.pos)
-        self.content.begin_quotation(self.base + self.pos)
-        return True
+        self.around.read(self.window.pos)
+        self.quotation.begin(region)
+        return self._begin_region()
 
-    def end_region(self, end: int) -> bool:
-        """Take what closes quotation: text, but for the tag of reasoning that is split off."""
-        assert self.region is not None  # noqa: S101  # one is open
-        if self.region.is_split:
-            self.pos = end
+    def quote_fence(self) -> State:
+        """Begin quotation in the fence that is open."""
+        self.around.read(self.window.pos)
+        self.quotation.begin_in_fence()
+        return self._begin_region()
+
+    def _begin_region(self) -> State:
+        offset = self.window.base + self.window.pos
+        region = self.quotation.region
+        self.markup.clear()
+        if region is not None and region.is_split:
+            self.content.begin_thought(offset)
+        self.content.begin_quotation(offset)
+        return REGION
+
+    def end_region(self, end: int) -> State:
+        """End quotation after what closes it: text, but for the tag of reasoning that is split off."""
+        region = self.quotation.region
+        if region is not None and region.is_split:
+            self.window.pos = end
         else:
             self.put(end)
-        self.line_from = self.base + end
-        self.content.end_quotation(self.line_from)
-        self.region, self.state = None, GAP
-        return True
+        offset = self.window.base + end
+        self.around.skip(end)
+        self.quotation.end(offset)
+        self.content.end_quotation(offset)
+        return GAP
+
+    # Calls.
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the turn has as many calls as it may have."""
+        return len(self.content.calls) + len(self.content.waiting) >= self.rules.limits.max_calls
+
+    def decide(self, candidate: Candidate, outcome: Outcome) -> State:
+        """Decide on a candidate that was read to its end, or broke: it is a call, or text."""
+        found, window = outcome.found, self.window
+        assert found is not None  # noqa: S101  # it was read
+        if not outcome.is_whole:
+            window.go_back(candidate.begin)
+            return self._give_up(candidate, found, outcome.end)
+        raw = outcome.raw or window.written(candidate.begin, outcome.end)
+        if not isinstance(found, Refusal):
+            if candidate.quoted is not None:
+                found = Refusal(RejectionReason.QUOTED, candidate.quoted, _name_of(found))
+            elif candidate.is_part:
+                found = Refusal(RejectionReason.NOT_A_CALL, _PART, _name_of(found))
+            elif window.is_aborted:
+                found = BROKEN_OFF._replace(name=_name_of(found))
+            elif isinstance(found, WrittenCall) and self.has_enough:
+                found = Refusal(*too_many(self.rules.limits), found.name)
+        if isinstance(found, Refusal):
+            window.go_back(candidate.begin)
+            return self._refuse(candidate, found, raw, is_whole=True)
+        window.pos = outcome.end - window.base
+        start, end = candidate.begin, candidate.begin + len(raw)
+        if isinstance(found, WrittenCall):
+            return self.call(found, start, end, candidate.format, raw, outcome.mended)
+        return self._unpack(found, start, end, outcome.mended)
+
+    def call(  # noqa: PLR0913, PLR0917 (what is known of it)
+        self, written: WrittenCall, start: int, end: int, format_: str, raw: str, mended: str | None = None
+    ) -> State:
+        """Make a call, or let it wait. The window is read up to its end."""
+        content, opened = self.content, self.markup.opened
+        if format_ == "json":
+            format_ = "fence" if self.quotation.fence else opened or "json"
+        call = self.rules.make(written, (start, end), format_, mended)
+        is_sure = format_ != "pythonic"
+        waits = not is_sure or ((opened or format_ == "function") and not self.window.ended)
+        if waits or content.waiting:
+            content.wait(Waiting(call, raw, is_sure=is_sure))
+        else:
+            content.call(call)
+        return self._end_call(end)
+
+    def _unpack(self, found: Sequence[Placed | str], start: int, end: int, mended: str | None) -> State:
+        """Take the calls and the message out of an envelope, in their order."""
+        content = self.content
+        content.settle()
+        content.take_out(end)
+        for part in found:
+            if not isinstance(part, Placed):
+                content.message(part)
+                continue
+            span = (start, end) if mended else (start + part.start, start + part.end)
+            if self.has_enough:
+                self.rejections.add(*span, Refusal(*too_many(self.rules.limits), part.written.name))
+            else:
+                content.call(self.rules.make(part.written, span, "envelope", mended))
+        return self._end_call(end)
+
+    def _end_call(self, end: int) -> State:
+        self.candidate = None
+        self.around.end_call(end)
+        self.markup.end_call()
+        self.quotation.end_call(end)
+        return GAP
+
+    def _was_called(self, written: WrittenCall) -> bool:
+        """Return whether the same call was made, or waits, and was not repaired."""
+        calls = (*self.content.calls, *(waiting.call for waiting in self.content.waiting))
+        made = [(call.name, call.arguments) for call in calls if call.repaired_from is None]
+        return (written.name, self.rules.arguments_of(written)) in made
+
+    # What is no call.
+
+    def _give_up(self, candidate: Candidate, found: Found | Refusal, end: int) -> State:
+        """Refuse a candidate that broke at an offset, or is cut off. The window is at its beginning."""
+        window = self.window
+        assert isinstance(found, Refusal)  # noqa: S101  # it broke
+        refusal = found
+        if refusal.reason is RejectionReason.TRUNCATED:
+            end = window.base + len(window.text)
+            refusal = BROKEN_OFF if window.is_aborted else refusal
+        raw = window.text[window.pos : end - window.base]
+        refusal = refusal._replace(name=refusal.name or candidate.name or attempted_name(raw))
+        return self._refuse(candidate, refusal, raw, is_whole=False)
+
+    def _refuse(self, candidate: Candidate, refusal: Refusal, raw: str, *, is_whole: bool) -> State:
+        """Refuse a candidate: it is text, and the search goes on after it. The window is at its beginning.
+
+        Args:
+            candidate: the candidate.
+            refusal: why it is no call.
+            raw: what was written of it: all, or what comes before the place where it broke.
+            is_whole: whether that is all.
+        """
+        self.candidate = None
+        if refusal is NO_CODE:
+            self.markup.clear()
+            self.put(self.window.pos + len(raw))
+            return TEXT
+        is_json = candidate.format == "json"
+        if is_json and not has_call_keys(raw) and self.is_code_due:
+            return self.begin_code()
+        is_meant = self._is_attempt(candidate, refusal, raw)
+        if is_json and not is_meant and (refusal.reason is RejectionReason.MALFORMED or not is_whole):
+            refusal = refusal._replace(name=None)
+        if candidate.quoted is not None:
+            refusal = Refusal(RejectionReason.QUOTED, candidate.quoted, refusal.name)
+        if self.quotation.region is None or refusal.name or is_meant:
+            self.rejections.add(candidate.begin, candidate.begin + len(raw), refusal, is_meant=is_meant)
+        if not is_whole:
+            self.rejections.note_broken(candidate.begin)
+        end = self.window.pos + len(raw)
+        if self.quotation.region is not None:
+            self.put(end)
+            return REGION
+        self.around.read(self.window.pos)
+        if is_whole:
+            self.around.skip_object(end, is_meant=is_meant)
+        elif has_call_keys(raw) or (is_meant and (candidate.format != "pythonic" or _NAMES_ARGUMENT(raw))):
+            self.around.mean(candidate.start)
+        begins_region = self.settle_before_text() or (self.quotation.fence_is_fresh and not is_meant)
+        self.quotation.begin_fence_with_call()
+        self.markup.clear(keep_list=True)
+        self.put(end, is_words=refusal.reason is not RejectionReason.QUOTED)
+        if candidate.quoted is IN_STRING and raw[-1:] in ("}", ")"):
+            self.quotation.end_string(candidate.begin + len(raw))
+        if begins_region:
+            return self.quote_fence()
+        return GAP if self.markup.in_list else TEXT
+
+    def _is_attempt(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
+        """Return whether the model meant to call."""
+        if candidate.is_part:
+            return False
+        if candidate.format == "pythonic":
+            is_call = self.markup.in_list or refusal.reason is RejectionReason.MISSING_ARGUMENTS or not _SIGNATURE(raw)
+        else:
+            is_call = candidate.format != "json" or has_call_keys(raw) or refusal.name in self.rules.declared
+        return is_call or self.markup.is_for_calls
+
+    # Candidates.
+
+    def begin_object(self, at: int, head: Head | None = None) -> State | None:
+        """Read the object at an index: a call, or the arguments of the tool that what stands before it names."""
+        window, content, markup = self.window, self.content, self.markup
+        text, base = window.text, window.base
+        may_scan = self.candidates.may_scan(at)
+        is_bare = may_scan and head is None and self.quotation.region is None and window.is_simple
+        if is_bare and (plain := plain_call(text, at)) is not None:
+            written, end = plain
+            json = written.arguments_json
+            if (
+                self.rules.may_call(written.name)
+                and len(content.calls) + len(content.waiting) < self.rules.limits.max_calls
+                and json.count("{") + json.count("[") < self.rules.limits.max_depth
+                and end - at <= self.rules.limits.max_call_length
+                and (content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
+                and not (markup.opened and markup.opened in self.rules.declared)
+                and not window.is_aborted
+            ):
+                window.pos = end
+                return self.call(written, base + at, base + end, "json", text[at:end])
+        head = head or self._head_of_tag()
+        candidate = Candidate(base + at if head is None else head.start, base + at, "json")
+        if head is not None:
+            candidate.format, candidate.name, candidate.head = head.format, head.name, head
+        self._look_around(candidate)
+        window.pos = at
+        outcome = self.candidates.scan(candidate, at) if may_scan else None
+        if outcome is None:
+            candidate.reader = ObjectReader(self.candidates)
+        return self._begin(candidate, outcome)
+
+    def begin_arguments(self, at: int, paren: int, name: str) -> State | None:
+        """Read the pythonic call at an index, of which the parenthesis is at another."""
+        if self.markup.in_list:
+            self.content.confirm()
+        window = self.window
+        base = window.base
+        candidate = Candidate(base + at, base + paren, "pythonic", name)
+        self._look_around(candidate)
+        window.pos = paren
+        outcome = self.candidates.plain_call(candidate, name, paren) if name in self.rules.declared else None
+        if outcome is None:
+            candidate.reader = ArgumentsReader(self.candidates, name, self.tool_of(name))
+        return self._begin(candidate, outcome)
+
+    def begin_code(self) -> State:
+        """Begin code at the place up to which the window is read."""
+        self.settle()
+        window = self.window
+        line = window.text[max(window.pos - _LONGEST_INDENT, 0) : window.pos].rpartition("\n")
+        indent = line[2] if line[1] and line[2].isspace() else ""
+        at = window.base + window.pos
+        reader = CodeReader(self.candidates, indent, is_fenced="`" in self.markup.text)
+        self.candidate = Candidate(at, at, "code", CODE_INTERPRETER, reader=reader)
+        self.quotation.close_fence()
+        self.markup.clear()
+        return CANDIDATE
+
+    def read_candidate(self) -> State | None:
+        """Read on in the candidate that is open."""
+        candidate = self.candidate
+        assert candidate is not None  # noqa: S101  # the state says so
+        outcome = candidate.read()
+        if outcome.found is None:
+            self.window.pos = outcome.end - self.window.base
+            return None
+        return self.decide(candidate, outcome)
+
+    def _begin(self, candidate: Candidate, outcome: Outcome | None = None) -> State | None:
+        """Read a candidate for the first time, if it was not read at once."""
+        self.candidate = candidate
+        outcome = outcome or candidate.read()
+        if outcome.found is not None:
+            return self.decide(candidate, outcome)
+        self.window.pos = outcome.end - self.window.base
+        return CANDIDATE
+
+    def _look_around(self, candidate: Candidate) -> None:
+        """Find out whether a candidate is quoted, or a part of something."""
+        if self.content.last is CALL and self.quotation.region is None:
+            return
+        at = max(candidate.begin - self.window.base, 0)
+        candidate.quoted = self.markup.why_quoted(at)
+        if candidate.quoted is None and candidate.format != "pythonic":
+            candidate.is_part = self.markup.place_of(at) is PART
+
+    def _head_of_tag(self) -> Head | None:
+        """Return the tag before an object, if it names a declared tool."""
+        name = self.markup.opened
+        if not name or name not in self.rules.names or not self.markup.text.rstrip().endswith(">"):
+            return None
+        return Head(name, name, self.window.base + self.window.pos, ("the tag is the name of the tool",))
+
+    @property
+    def is_code_due(self) -> bool:
+        """Whether what follows is code, as `<|python_tag|>` stands before it."""
+        return self.rules.reads_code and self.quotation.region is None and self.markup.begins_code
 
     def tool_of(self, name: str) -> str | None:
         """Return the tool that a pythonic call names, if it is declared, or one of Meta's."""
@@ -254,31 +477,11 @@ class Turn:
         base = name.removesuffix(METHOD)
         if base in names:
             return base
-        return base if self.rules.tools is None and (base in BUILT_IN or self.in_list) else None
+        return base if self.rules.tools is None and (base in BUILT_IN or self.markup.in_list) else None
 
-    def settle(self, refuse: Callable[[Waiting], Refusal | None] | None = None) -> None:
-        """Deal with the calls that wait: each is made, unless it is refused."""
 
-        def stays_text(waiting: Waiting) -> bool:
-            refusal = refuse(waiting) if refuse else None
-            if refusal is None:
-                return False
-            is_meant = refusal.reason is RejectionReason.TRUNCATED
-            self.rejections.add(*waiting.call.span, refusal._replace(name=waiting.call.name), is_meant=is_meant)
-            self.has_words = True
-            return True
-
-        self.content.settle(stays_text)
-
-    def confirm(self) -> None:
-        """Take the pythonic calls that wait for what follows them for calls: it lets them be."""
-        content = self.content
-        for waiting in content.waiting[content.confirmed :]:
-            waiting.is_sure = True
-        content.confirmed = len(content.waiting)
-
-    def may_be_simple(self) -> bool:
-        """Return whether no object in the window has half a surrogate pair, so that most need no closer look."""
-        text = self.text
-        self.is_simple = is_simple = "\\u" not in text and (text.isascii() or is_unicode(text))
-        return is_simple
+def _name_of(found: Found) -> str | None:
+    """Return the name of what is called."""
+    if isinstance(found, WrittenCall):
+        return found.name
+    return next((part.written.name for part in found if isinstance(part, Placed)), None)

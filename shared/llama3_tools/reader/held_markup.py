@@ -1,0 +1,124 @@
+"""The markup since the last text or call, and what is known of the place where it began (principle 2)."""
+
+from __future__ import annotations
+
+import re
+
+from llama3_tools.reader.content import CALL, Content
+from llama3_tools.reader.markup import search_markup_for_calls
+from llama3_tools.reader.quotation import IN_BLOCKQUOTE, IN_RESULT, Quotation
+from llama3_tools.reader.surroundings import FREE, Place, Surroundings
+from llama3_tools.reader.window import Window
+
+_KEPT = 1024
+"""How much of the markup before a candidate anyone looks at."""
+_LINE = 64
+_SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]", "。", "！", "？")  # noqa: RUF001
+"""What code after `<|python_tag|>` may stand after: it does not begin in the middle of a sentence."""
+_ON_LINE = (IN_BLOCKQUOTE, IN_RESULT)
+_LETS_CALL_STAND = re.compile(r"(?:[\[\]`~]|[|\uff5c]>|>>>|functools)\s*\Z").search
+
+
+class HeldMarkup:
+    """The markup that is held before what follows it."""
+
+    __slots__ = (
+        "_around",
+        "_content",
+        "_quotation",
+        "_window",
+        "in_list",
+        "may_be_code",
+        "opened",
+        "place",
+        "quoted",
+        "text",
+    )
+
+    def __init__(self, window: Window, around: Surroundings, quotation: Quotation, content: Content) -> None:
+        self._window = window
+        self._around = around
+        self._quotation = quotation
+        self._content = content
+        self.text = ""
+        """The end of the markup; empty if there is none."""
+        self.quoted: str | None = None
+        """Why it is quoted, if it is."""
+        self.place = FREE
+        """What the place is in where it began."""
+        self.may_be_code = False
+        """Whether code may begin there."""
+        self.opened = ""
+        """The name of the last tag before a call, while it is open: calls in it wait for its end."""
+        self.in_list = False
+        """Whether a list of pythonic calls is open."""
+
+    def add(self, piece: str, at: int) -> None:
+        """Add markup that begins at an index."""
+        if not self.text and self._content.last is not CALL:
+            self.note(at + len(piece) - len(piece.lstrip()))
+        self.text = (self.text + piece)[-_KEPT:]
+
+    def add_run(self, run: re.Match[str], at: int) -> None:
+        """Add a run of markup, delimiters and white space that begins at an index."""
+        piece = run[0]
+        if not piece.isspace():
+            self.add(piece, at)
+            opened, closed = run.group("open", "close")
+            if closed is not None:
+                self.opened = ""
+                if opened is not None and run.start("open") < run.start("close"):
+                    opened = None
+            if opened is not None:
+                self.opened = opened
+        if self.quoted in _ON_LINE and "\n" in piece:
+            self.quoted = None  # the line ends that is quotation
+
+    def open_list(self) -> None:
+        """Note that a list of pythonic calls opens."""
+        self.in_list = True
+
+    def close_list(self) -> None:
+        """Note that it closes."""
+        self.in_list = False
+
+    def end_call(self) -> None:
+        """Note that a call ends."""
+        self.text, self.quoted, self.place, self.may_be_code = "", None, FREE, True
+
+    def clear(self, *, keep_list: bool = False) -> None:
+        """Note that text or a region follows: the markup is text, and the tag no wrapper."""
+        self.text, self.opened = "", ""
+        self.in_list = self.in_list and keep_list
+
+    @property
+    def is_for_calls(self) -> bool:
+        """Whether there is markup whose only use is calls."""
+        return search_markup_for_calls(self.text) is not None
+
+    @property
+    def begins_code(self) -> bool:
+        """Whether code follows it."""
+        return self.may_be_code and self.quoted is None and "<|python_tag|>" in self.text
+
+    @property
+    def lets_call_stand(self) -> bool:
+        """Whether a pythonic call may stand after it, wherever that is on its line."""
+        return self.in_list or self.is_for_calls or _LETS_CALL_STAND(self.text) is not None
+
+    def why_quoted(self, at: int) -> str | None:
+        """Return why a candidate that begins at an index is quoted, or the markup before it."""
+        return self.quoted if self.text else self._quotation.why(at)
+
+    def place_of(self, at: int) -> Place:
+        """Return what the place is in where a candidate begins, or the markup before it."""
+        return self.place if self.text else self._around.place(at)
+
+    def note(self, at: int) -> None:
+        """Note what is known of an index at which markup begins; after a call, that is known."""
+        self.quoted = self._quotation.why(at)
+        self.place = self._around.place(at)
+        before = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")
+        self.may_be_code = before[-1:] in _SENTENCE_ENDS
+        if before.endswith("\n") and self._around.is_in_prose:  # `For "Inception":⏎<|im_start|>`
+            self.place = FREE

@@ -1,0 +1,389 @@
+"""What is open around a place: brackets that matter, strings in them, the keys of objects (principles 3 and 6).
+
+In prose, `[` opens an array, `{` an object, and `name(` the arguments of a call. Quotation marks count inside these
+alone, and only where a value may begin, so `it's`, smileys and `1)` open nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from llama3_tools.reader.window import Window
+
+
+class Place(IntEnum):
+    """What a place is in."""
+
+    FREE = 0
+    """Nothing: anything may begin there."""
+    OPEN = 1
+    """An object, where no value may stand: the model left it open, and JSON begins anew."""
+    PART = 2
+    """Something of which what begins there is a part."""
+
+
+FREE, OPEN, PART = Place
+
+# The state of a bracket that is open is one byte, as an output may open millions: a number, and flags.
+_TEXT, _QUOTE, _VALUE, _ASSIGNED = range(4)
+"""Prose, and arrays that turned out to be prose: in it; after a quotation mark; after `"…":`; after `=`."""
+_FIRST, _WORD, _STRING, _ELEMENT, _DATA = range(4, 9)
+"""An array: its first value is due, is a word, a string or an array; it is data, and a value is due, or was read."""
+_KEY, _NAME, _MEMBER, _DONE, _OTHER = range(9, 14)
+"""An object: a key is due, was read; its value is due, was read; it is none that JSON or Python has."""
+_CALL = 14
+"""The arguments of a call; then brackets in them, which are read by the same rules."""
+_INNER = {"(": 15, "[": 16, "{": 17}
+_CLOSERS = "]]]]]]]]]}}}}}))]}"
+_NUMBER = 31
+_HARD, _SOFT, _MEANT = 32, 64, 128
+"""Flags: in data or arguments; in the value of a key; in what was meant as a call, which no blank line ends."""
+
+_WORDS, _STRINGS, _ARRAYS, _OBJECTS, _COMMAS, _COLONS, _EQUALS, _OTHERS = range(8)
+_KINDS = {",": _COMMAS, ":": _COLONS, "=": _EQUALS, '"': _STRINGS, "'": _STRINGS}
+_WORD_SIGNS = {_FIRST: "_-+.", _WORD: "_-+.", _KEY: "_$-.", _NAME: "_$-."}
+_AFTER_ELEMENT = (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _DATA, _DATA)
+"""A colon comes after the key of an object in which the array was left open."""
+_NEXT = (
+    # word, string, array, object, comma, colon, `=`, anything else
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _VALUE, _ASSIGNED, _TEXT),
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
+    (_WORD, _STRING, _STRING, _DATA, _TEXT, _TEXT, _TEXT, _TEXT),
+    (_WORD, _TEXT, _TEXT, _TEXT, _ELEMENT, _TEXT, _TEXT, _TEXT),
+    (_TEXT, _TEXT, _TEXT, _TEXT, _ELEMENT, _VALUE, _TEXT, _TEXT),
+    _AFTER_ELEMENT,
+    _AFTER_ELEMENT,
+    (_NAME, _NAME, _OTHER, _OTHER, _KEY, _KEY, _OTHER, _OTHER),
+    (_NAME, _NAME, _OTHER, _OTHER, _KEY, _MEMBER, _OTHER, _OTHER),
+    (_DONE, _DONE, _DONE, _DONE, _KEY, _MEMBER, _DONE, _DONE),
+    (_DONE, _NAME, _DONE, _DONE, _KEY, _MEMBER, _DONE, _DONE),
+    (_OTHER, _NAME, _OTHER, _OTHER, _KEY, _OTHER, _OTHER, _OTHER),
+)
+"""What the state of prose, an array or an object is after a token."""
+
+_IN_PROSE = re.compile(r'["=(\[{]').search
+_IN_BRACKETS = re.compile(r'["=(\[{\]})\n]').search
+_LONG_TOKEN = re.compile(r"[^\S\n]+|\w+").match
+_RUN = re.compile(r"[^\n\"'()\[\]{}]*").match
+# Bounded, as `re` keeps a record of each repetition.
+_BODY = {quote: re.compile(rf"(?:[^{quote}\\\n]+|\\[^\n]){{0,1000}}").match for quote in "\"'"}
+_GOES_ON = tuple("([{,=\\")
+"""What a line ends with that goes on in the arguments of a call."""
+
+
+class Surroundings:
+    """Reads the text of a turn once, as far as someone asks, and keeps what is open.
+
+    >>> Surroundings(Window('["a", {')).place(6), Surroundings(Window('["a", {}] {')).place(10)
+    (<Place.PART: 2>, <Place.FREE: 0>)
+    """
+
+    __slots__ = (
+        "_breaks",
+        "_counts",
+        "_is_closed",
+        "_is_cut",
+        "_is_indented",
+        "_last",
+        "_meant",
+        "_open",
+        "_quote",
+        "_seen",
+        "_state",
+        "_window",
+    )
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._seen = 0
+        """The offset up to which text was read."""
+        self._state = _TEXT
+        """The state of the innermost bracket that is open, or of prose."""
+        self._open = bytearray()
+        """Those around it."""
+        self._counts = {")": 0, "]": 0, "}": 0}
+        """How many brackets are open, by what closes them: a search for one that is not would take long."""
+        self._quote = ""
+        """The quotes of the string that is open; empty if none is."""
+        self._is_closed = False
+        """Whether they came again: what follows says whether they end the string."""
+        self._is_cut = False
+        """Whether a line break or a stray quote stands in it: it ends at a quote before a comma or a bracket."""
+        self._last = ""
+        """The last character in strings and arguments that is no white space."""
+        self._breaks = 0
+        """How many line breaks came after the last character that is no white space."""
+        self._is_indented = False
+        self._meant = -1
+        """The offset of a bracket that was meant to be a call, and broke."""
+
+    # What the turn tells.
+
+    def end_call(self, offset: int) -> None:
+        """Note that a call ends at an offset: what is open around it was left open."""
+        if self._open:
+            self._open.clear()
+            self._counts = {")": 0, "]": 0, "}": 0}
+        self._state, self._quote, self._seen = _TEXT, "", offset
+        self._last, self._breaks = "", 0
+
+    def skip(self, end: int) -> None:
+        """Skip what ends at an index, and was read by others: it opens nothing."""
+        self._seen = self._window.base + end
+        self._last, self._breaks = self._window.text[end - 1 : end], 0
+
+    def skip_object(self, end: int, *, is_meant: bool) -> None:
+        """Skip an object that ends at an index and is text: data, unless a call was meant."""
+        if not self._quote and self._state & _NUMBER < _CALL:
+            self._begin_value(_OTHERS if is_meant and self._state & _NUMBER == _FIRST else _OBJECTS)
+        self.skip(end)
+
+    def mean(self, offset: int) -> None:
+        """Note that the bracket at an offset, which was not read yet, was meant to be a call, and broke."""
+        self._meant = offset
+
+    # What the turn asks.
+
+    @property
+    def is_in_prose(self) -> bool:
+        """Whether no bracket is open where reading stopped."""
+        return not self._open
+
+    def place(self, at: int) -> Place:
+        """Read up to an index, and return what the place is in."""
+        self.read(at)
+        if self._breaks and self._state & _NUMBER >= _CALL and not self._quote:
+            self._begin_line(self._window.text[at : at + 1])
+        state = self._state & _NUMBER
+        if self._quote and (self._is_cut or not self._is_closed):
+            if state >= _CALL or self._state & _HARD:
+                return PART
+            if self._last == ";":  # models left a string open, and went on: `"q": "F-0001; {"name": …`
+                return FREE
+            # The quotes of an object would end it, and no comma or colon follow: `A {" stray {"name": …`
+            is_stray = self._quote == '"' and state in (_STRING, _NAME) and not self._state & (_SOFT | _MEANT)
+            return OPEN if is_stray else PART
+        if state >= _CALL or state in (_VALUE, _ASSIGNED, _ELEMENT, _MEMBER) or self._state & _HARD:
+            return PART
+        if state in (_DATA, _DONE):  # no value may stand there: the model left it open, and began anew
+            return OPEN if self._state & _MEANT else FREE
+        if self._state & _SOFT and not (state >= _KEY and self._breaks):  # on a new line, it began anew
+            return PART
+        return OPEN if state >= _KEY else FREE
+
+    def read(self, end: int) -> None:
+        """Read up to an index of the window, but for an escape or quotes of which more may come."""
+        text, base = self._window.text, self._window.base
+        pos = max(self._seen - base, 0)
+        while pos < end:
+            number = self._state & _NUMBER
+            if self._quote:
+                after = self._read_string(text, pos, end)
+            elif number >= _CALL:
+                after = self._read_arguments(text, pos, end)
+            elif number != _TEXT:
+                after = self._read_token(text, pos, end)
+            else:
+                found = (_IN_BRACKETS if self._open else _IN_PROSE)(text, pos, end)
+                after = end if found is None else found.start()
+                if self._breaks and text[pos:after].strip():
+                    self._breaks = 0
+                if found is not None:
+                    after = self._read_token(text, after, end)
+            if after < 0:
+                break
+            pos = after
+        self._seen = base + pos
+
+    # How it reads.
+
+    def _set(self, state: int) -> None:
+        self._state = self._state & ~_NUMBER | state
+
+    def _begin_value(self, kind: int) -> int:
+        """Note that a value of a kind begins; return the flags of what is in it."""
+        number, flags = self._state & _NUMBER, self._state & ~_NUMBER
+        self._set(_NEXT[number][kind])
+        if number in (_VALUE, _ASSIGNED, _ELEMENT):
+            return flags | _HARD
+        return flags | _SOFT if number == _MEMBER else flags
+
+    def _push(self, number: int, pos: int) -> None:
+        """Open a bracket."""
+        flags = self._state & ~_NUMBER
+        is_meant = self._window.base + pos == self._meant
+        if self._state & _NUMBER < _CALL:
+            is_due = is_meant and self._state & _NUMBER == _FIRST
+            flags = self._begin_value(_ARRAYS if number == _FIRST else _OTHERS if is_due else _OBJECTS)
+        self._open.append(self._state)
+        self._state = flags | number | (_MEANT if is_meant else 0)
+        self._counts[_CLOSERS[number]] += 1
+
+    def _pop(self) -> None:
+        number = self._state & _NUMBER
+        self._counts[_CLOSERS[number]] -= 1
+        self._state = self._open.pop()
+        if self._state & _NUMBER == _STRING and number < _KEY:  # an array, first in an array
+            self._set(_TEXT if number <= _ASSIGNED else _DATA)
+
+    def _close(self, bracket: str) -> None:
+        """Close what a bracket closes, and all that was left open inside."""
+        if self._counts[bracket]:
+            while _CLOSERS[self._state & _NUMBER] != bracket:
+                self._pop()
+            self._pop()
+
+    def _end_arguments(self) -> None:
+        while self._state & _NUMBER >= _CALL:
+            self._pop()
+
+    def _end_paragraph(self) -> None:
+        """Take a blank line. An element after a comma stays one, and so does the value of a key in what was a call."""
+        while self._open and self._state & _NUMBER != _ELEMENT:
+            if self._state & _MEANT and self._state & _NUMBER == _MEMBER:
+                return
+            self._pop()
+
+    def _follows_word(self, text: str, pos: int) -> bool:
+        before = text[pos - 1 : pos]
+        return before.isalnum() or before in ("_", "]", ")")
+
+    def _read_token(self, text: str, pos: int, end: int) -> int:
+        """Read one token in prose, in an array or in an object."""
+        char = text[pos]
+        if char == "\n":
+            if self._breaks:
+                self._end_paragraph()
+            if self._state & _NUMBER == _ASSIGNED:
+                self._set(_TEXT)
+            self._breaks = 1
+            return pos + 1
+        long = _LONG_TOKEN(text, pos, end)
+        after = pos + 1 if long is None else long.end()
+        if char.isspace():
+            return after
+        self._breaks = 0
+        if char in "]})":
+            self._close(char)
+        elif char in "[{":
+            self._push(_FIRST if char == "[" else _KEY, pos)
+        elif char == "(" and self._follows_word(text, pos):
+            self._push(_CALL, pos)
+            self._last = char
+        else:
+            self._read_mark(text, pos, char)
+        return after
+
+    def _read_mark(self, text: str, pos: int, char: str) -> None:
+        """Read a word, a quote or a sign in prose, in an array or in an object."""
+        number = self._state & _NUMBER
+        kind = _KINDS.get(char, _OTHERS)
+        if char.isalnum() or char in _WORD_SIGNS.get(number, "_"):
+            kind = _OTHERS if number == _WORD and text[pos - 1].isspace() else _WORDS  # `[see this, …` is prose
+        elif char == "'" and (number <= _ASSIGNED or self._follows_word(text, pos)):
+            kind = _OTHERS
+        self._set(_NEXT[number][kind])
+        if kind == _STRINGS and self._state & _NUMBER > _ASSIGNED:
+            self._begin_string(char)
+
+    def _begin_string(self, quotes: str) -> None:
+        self._quote, self._is_closed, self._is_cut, self._last = quotes, False, False, quotes[0]
+
+    def _read_arguments(self, text: str, pos: int, end: int) -> int:
+        """Read to after the next mark in the arguments of a call; they may end with a line before it."""
+        after = _RUN(text, pos, end).end()  # type: ignore[union-attr]  # it may match nothing
+        piece = text[pos:after]
+        words = piece.strip()
+        char = words[:1] or text[after:end][:1]
+        if piece and self._breaks and piece[0].isspace():
+            self._is_indented = True
+        if not char:
+            return after
+        if char == "\n":
+            self._breaks, self._is_indented = self._breaks + 1, False
+            return after + 1
+        if self._breaks and not self._begin_line(char):
+            return self._read_token(text, pos, end)
+        if words:
+            self._last = words[-1]
+            return after
+        quotes = ""
+        if char in "([{":
+            self._push(_INNER[char], after)
+        elif char in ")]}":
+            self._close(char)
+        elif char == '"' or not self._follows_word(text, after):
+            quotes = text[after : after + 3]
+            if quotes != char * 3:
+                if quotes == char * len(quotes) and not self._window.ended:
+                    return -1
+                quotes = char
+            self._begin_string(quotes)
+        self._last = char
+        return after + max(len(quotes), 1)
+
+    def _begin_line(self, char: str) -> bool:
+        """Take the first character of a line in the arguments of a call; return whether they go on."""
+        goes_on = self._last in _GOES_ON or (self._last == ":" and self._state & _NUMBER == _INNER["{"])
+        goes_on = self._is_indented or char in ")]}," or (goes_on and self._breaks == 1)
+        self._breaks = 0
+        if not goes_on:
+            self._end_arguments()
+        return goes_on
+
+    def _read_string(self, text: str, pos: int, end: int) -> int:
+        """Read on in a string."""
+        if self._is_closed:
+            return self._read_end_of_string(text, pos)
+        quotes = self._quote
+        after = _BODY[quotes[0]](text, pos, end).end()  # type: ignore[union-attr]  # it may match nothing
+        if piece := text[pos:after].rstrip():
+            self._last, self._breaks = piece[-1], 0
+        if after > pos or after == end:
+            return after
+        char = text[pos]
+        if char == "\\":
+            if pos + 1 == len(text) and not self._window.ended:
+                return -1
+            self._last, self._breaks = "", 0
+            return pos + 1 + (text[pos + 1 : pos + 2] not in ("", "\n"))
+        if char != "\n":
+            found = text[pos : pos + len(quotes)]
+            if found == quotes:
+                self._is_closed, self._breaks = True, 0
+                return pos + len(quotes)
+            return (
+                -1
+                if pos + len(found) == len(text) and found == char * len(found) and not self._window.ended
+                else pos + 1
+            )
+        if len(quotes) == 1:
+            if self._breaks and not self._state & _MEANT:
+                self._quote = ""
+                self._end_arguments()
+                self._end_paragraph()
+            self._breaks, self._is_cut = 1, True
+        return pos + 1
+
+    def _read_end_of_string(self, text: str, pos: int) -> int:
+        """Read what follows the quotes of a string; it says whether they end it."""
+        char, number = text[pos], self._state & _NUMBER
+        if self._is_cut or (number < _CALL and number != _STRING):
+            if char.isspace():
+                self._breaks += char == "\n"
+                return pos + 1
+            if self._is_cut:
+                is_end = char in (",", _CLOSERS[number])
+            else:  # a word after a value: the quote stands in the string
+                is_end = not (char.isalnum() or char == "_") or self._breaks > 0 or number == _NAME
+                if self._breaks > 1:
+                    self._end_paragraph()
+            self._breaks = 0
+            if not is_end:
+                self._is_closed, self._is_cut = False, True
+                return pos
+        self._quote = ""
+        return pos

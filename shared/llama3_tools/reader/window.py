@@ -1,0 +1,97 @@
+"""The window: the text of a turn that was not read yet, and a little of what was."""
+
+from __future__ import annotations
+
+from llama3_tools.literals.python_scalars import is_unicode
+
+KEPT, MOST_KEPT = 256, 512
+"""How much of what was read is kept, for those who look back on the line, and how much there is before any goes."""
+
+
+class Window:
+    """Text that arrives in chunks. Offsets count from the beginning of the output, indexes from that of the window.
+
+    >>> window = Window("let ")
+    >>> window.add("go")
+    >>> window.text, window.base
+    ('let go', 0)
+    """
+
+    __slots__ = (
+        "_is_simple",
+        "_parked",
+        "_parked_from",
+        "base",
+        "ended",
+        "is_aborted",
+        "is_complete",
+        "pos",
+        "searched",
+        "text",
+    )
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+        self.base = 0
+        """The offset of the window."""
+        self.pos = 0
+        """The index up to which the turn was read: it alone moves on."""
+        self.searched = 0
+        """The offset up to which text was searched for what may begin something, or less."""
+        self.ended = False
+        """Whether no more text will come."""
+        self.is_complete = True
+        """Whether the model ended the turn, rather than a limit."""
+        self.is_aborted = False
+        """Whether the stream broke off."""
+        self._parked: list[str] = []
+        """What an open candidate may need of the text that has left the window."""
+        self._parked_from = 0
+        self._is_simple: bool | None = None
+
+    def add(self, chunk: str) -> None:
+        """Append a chunk."""
+        self.text += chunk
+        self._is_simple = None
+
+    def end(self, *, complete: bool, aborted: bool) -> None:
+        """Note that no more text will come."""
+        self.ended, self.is_complete, self.is_aborted = True, complete, aborted
+
+    def forget(self, cut: int, needed_from: int | None) -> None:
+        """Let the text before an index go.
+
+        Args:
+            cut: the index.
+            needed_from: the offset from which on an open candidate needs it, with a little of what is before.
+        """
+        keep = cut if needed_from is None else max(needed_from - KEPT - self.base, 0)
+        if keep:
+            self._parked = []
+        if keep < cut:
+            if not self._parked:
+                self._parked_from = self.base + keep
+            self._parked.append(self.text[keep:cut])
+        self.text, self.base, self.pos = self.text[cut:], self.base + cut, self.pos - cut
+
+    def go_back(self, offset: int) -> None:
+        """Move to an offset, from which on text is read again."""
+        if self._parked:
+            self.text = "".join([*self._parked, self.text])
+            self.base, self._parked, self._is_simple = self._parked_from, [], None
+        self.pos = offset - self.base
+
+    def written(self, begin: int, end: int) -> str:
+        """Return the text between two offsets, of which the first may have left the window with an open candidate."""
+        if begin >= self.base:
+            return self.text[begin - self.base : end - self.base]
+        parked = "".join(self._parked)
+        return f"{parked}{self.text[: end - self.base]}"[begin - self._parked_from :]
+
+    @property
+    def is_simple(self) -> bool:
+        r"""Whether no object in the window has half a surrogate pair, so that most need no closer look."""
+        if self._is_simple is None:
+            text = self.text
+            self._is_simple = "\\u" not in text and (text.isascii() or is_unicode(text))
+        return self._is_simple
