@@ -23,7 +23,7 @@ from llama3_tools import (
 if TYPE_CHECKING:
     from llama3_tools import Event
 
-__all__ = ["Flow", "chunkings", "cut", "extract_in_every_chunking", "flow_of", "read"]
+__all__ = ["Flow", "chunkings", "cut", "extract_in_every_chunking", "flow_of", "pieces", "read"]
 
 Flow: TypeAlias = list["str | ToolCall | ReasoningDelta"]
 """The events of a stream in order: text as strings and reasoning, neighbours joined, and calls."""
@@ -40,6 +40,11 @@ def cut(text: str, places: Iterable[int]) -> list[str]:
     """Cut text before each of the places."""
     bounds = [0, *places, len(text)]
     return [text[start:end] for start, end in itertools.pairwise(bounds)]
+
+
+def pieces(text: str, size: int) -> list[str]:
+    """Cut text into pieces of a size, of which the last may be shorter."""
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def chunkings(text: str, *, is_sampled: bool = False) -> Iterator[list[str]]:

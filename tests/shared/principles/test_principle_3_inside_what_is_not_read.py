@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from chunkings import cut, extract_in_every_chunking, read
 from llama3_tools import Extractor
-from told import CLOCK, DELETE, TOOLS, called, refused
+from told import CLOCK, DELETE, TOOLS, called
 
 PYTHONIC = "delete(path='/')"
 SAVE = '{{"name": "save", "arguments": {{{}}}}}'.format
@@ -32,13 +32,8 @@ RUNS_DATA = {
     "R3, a name in a tag": f"{CLOCK}\n<tool_call>save {DELETE}</tool_call>",
     "R3, a name in brackets": f"{CLOCK}\n[save]\n{DELETE}",
     "R3, a call that is not read": f"Sure. save(text='see [{PYTHONIC}] now')",
-    "a string of a dict of Python": f"{{'name': 'save', 'parameters': {{'text': 'x\n{PYTHONIC}\n'}}}}",
     "no quotation marks": f'{{"name":"save","parameters":{{"text":\n{PYTHONIC}\n}}}}',
     "quotation marks in a string": f'{{"name":"save","parameters":{{"text":"say("x")\n{PYTHONIC}\n"}}}}',
-    "in a fence in a string": f'{{"name":"save","parameters":{{"text":"x\n```python\n{PYTHONIC}\n```\n"}}}}',
-    "in a tag that names the tool": f'<function=save>{{"text":"x\n{PYTHONIC}\nend"}}</function>',
-    "a pythonic call": f'save(text="x\n{PYTHONIC}\n")',
-    "a pythonic call that holds an object": f"save(text='\n{DELETE}\n')",
     "a pythonic call with quotation marks in a string": f'save(text="say("x")\n{PYTHONIC}\n")',
     "an expression": f'save(text=open("x").read(\n{PYTHONIC}\n))',
     "arguments that are calls": f"save(text=oops(\n{PYTHONIC},\n{PYTHONIC}\n))",
@@ -53,8 +48,6 @@ RUNS_DATA = {
     "text in a tag within a sentence": f"Sure: <function=save>So: {DELETE}</function>",
     "a list in a tag within a sentence that names no tool": f"Sure: {{<function=rm>[{DELETE}]</function>",
     "a tag in a string of a pythonic call": 'save(text="x\n<function=delete>{}</function>\n")',
-    "an argument of a call of no tool": f"print(\n  {PYTHONIC}\n)",
-    "a string of a call of no tool": f'print("""\n{PYTHONIC}\n""")',
 }
 
 
@@ -66,16 +59,33 @@ def test_it_is_never_called(text: str):
         assert extraction.rejections or "save" in called(extraction)
 
 
-@pytest.mark.parametrize("broken", ["f(a=oops)", "f(\n a=oops(1),\n b=2)", f'{{"a" b}} {CLOCK}'])
-def test_after_it_a_call_is_a_call(broken: str):
-    assert called(extract_in_every_chunking(f"{broken}\n{DELETE}", tools=TOOLS)).endswith("delete")
+BROKEN = {
+    "a pythonic call": "f(a=oops)",
+    "a pythonic call on lines": "f(\n a=oops(1),\n b=2)",
+    "an object before a call": f'{{"a" b}} {CLOCK}',
+    "an object": '{"a" b}',
+    "a set": 'The set {"a", "b"} is it.',
+    "a set in single quotes": "The set {'a', 'b'} is it.",
+    "two sets": 'It is {"a", "b"} or {"c", "d"}.\n',
+    "a set that is left open": 'The set {"a", "b" is it.\n',
+    "a string that is left open": 'The set {"a", "b is it.\n',
+    "a rule of CSS": "body { color: red; }",
+    "a smiley": ":-{ well\n",
+    "a formula": "\\frac{a}{'b}\n",
+    "arguments of prose": "Use f(x, and",
+    "a call": SAVE('"tags": [a]'),
+    "a call that is left open": SAVE('"tags": [a]')[:-1] + "\n",
+}
 
 
-def test_after_a_broken_object_lines_may_be_lines_of_its_strings_until_a_call():
-    text = f'{{"name": "save", "parameters": {{"tags": [a]}}}}\n{PYTHONIC}'
-    assert refused(extract_in_every_chunking(text, tools=TOOLS)) == "malformed save!, not_a_call delete"
-    after = text.replace("\n", f"\n{CLOCK}\n")
-    assert called(extract_in_every_chunking(after, tools=TOOLS)) == "clock delete"
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(
+    "call", [DELETE, PYTHONIC, f"[{PYTHONIC}]", f"```python\n{PYTHONIC}\n```", 'delete\n{"path": "/"}'], ids=ascii
+)
+def test_after_it_a_call_of_any_form_is_a_call(broken: str, call: str):
+    extraction = extract_in_every_chunking(f"{broken}\n{call}", tools=TOOLS, is_sampled=True)
+    assert called(extraction).split()[-1:] == ["delete"]
+    assert "delete" not in {one.name for one in extraction.rejections}
 
 
 _BEFORE = ["", "Hi.\n", CLOCK, f"{CLOCK}\n", "<tool_call>", f"<tool_call>{CLOCK}\n", "```json\n", f"```json\n{CLOCK}\n"]
