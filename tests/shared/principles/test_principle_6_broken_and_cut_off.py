@@ -7,10 +7,11 @@ import itertools
 import pytest
 
 from chunkings import chunkings, extract_in_every_chunking
-from llama3_tools import Extractor, StreamStateError, ToolCallReady, extract
+from llama3_tools import Extractor, StreamStateError, TextDelta, ToolCallReady, extract
 from told import CLOCK, TOOLS, called, refused, tool
 
 ALL = [*TOOLS, tool("code_interpreter", "code")]
+SEARCH = [*TOOLS, tool("search", "query")]
 GOES_ON = {
     "a string left open before calls": (
         f'{{"name": "f", "parameters": {{"q": "F-0001; {CLOCK}; {CLOCK}',
@@ -65,6 +66,64 @@ def test_the_search_goes_on_at_the_token_that_broke_it(text: str, names: str):
 )
 def test_it_names_the_tool_that_is_meant(text: str, name: str | None):
     assert extract_in_every_chunking(text, is_sampled=len(text) > 1000).rejections[0].name == name
+
+
+LEFT_OPEN = {
+    "a call in single quotes": ("{'name': 'search', 'parameters': {'query': 'x'}\n%s", "malformed search!"),
+    "a call in double quotes": ('{"name": "search", "parameters": {"query": "x"}\n%s', "malformed search!"),
+    "a string in single quotes": ("{'name': 'search', 'parameters': {'query': 'x}}\n%s", None),
+    "a string in double quotes": ('{"name": "search", "parameters": {"query": "x}}\n%s', None),
+    "a string, a semicolon after it": ("{'name': 'search', 'parameters': {'query': 'x'; %s", "malformed search!"),
+    "a cut string, a semicolon in it": ("{'name': 'search', 'parameters': {'query': 'x\ny; %s", "malformed search!"),
+    "a quote of prose": ("In LaTeX, {'a and more.\n\n%s", "malformed"),
+    "a quote of prose, on its line": ("In LaTeX, {'a and %s", None),
+    "a quotation mark of prose": ('In LaTeX, {"a and more.\n\n%s', "malformed"),
+    "prose after a tool's name": ("search(the web for it\nand so on.\n%s", "malformed search!"),
+    "a string after a tool's name": ("search('it\n\nThen:\n%s", "malformed search!"),
+    "a string after a tool's name, no blank line": ("search('it\nThen:\n%s", None),
+    "a string of a call": ("search(query='it\n\nThen:\n%s", None),
+    "a string of a call, in double quotes": ('search(query="it\n\nThen:\n%s', None),
+    "a line break in a string": ("search(query='a\nb')\n%s", "malformed search!"),
+    "a line break in a string, in double quotes": ('search(query="a\nb")\n%s', "malformed search!"),
+    "a line break in a list's string": ("[search(query='a\nb')]\n%s", "malformed search!"),
+}
+
+
+@pytest.mark.parametrize(("text", "reasons"), LEFT_OPEN.values(), ids=LEFT_OPEN)
+def test_what_is_left_open_hides_a_call_only_if_that_may_be_a_line_of_its_string(text: str, reasons: str | None):
+    for call in (CLOCK, f"<tool_call>{CLOCK}</tool_call>"):
+        extraction = extract_in_every_chunking(text % call, tools=SEARCH)
+        if reasons:
+            assert (called(extraction), refused(extraction)) == ("clock", reasons)
+        else:
+            assert called(extraction) == ""
+            assert extraction.rejections
+
+
+FLOWS = [
+    *(
+        "In LaTeX, {'a",
+        'In LaTeX, {"a',
+        "The set {'a', 'b",
+        "{name: 'it",
+        "search(the web",
+        "search(x=",
+        "[search(the web",
+    ),
+    *("search('it", 'search("it', "search(query='it", "search(query='a' b", "search(query=[1, oops", "search(oops, "),
+    *("{'name': 'search', 'parameters': {'query': 'x'}", "{'name': 'search', 'parameters': {'query': 'x"),
+    '{"name": "search", "parameters": {"query": "x',
+]
+
+
+@pytest.mark.parametrize("text", FLOWS)
+def test_text_after_what_broke_flows_from_the_next_line_on(text: str):
+    stream = Extractor(SEARCH).stream()
+    stream.feed(text + " and more" * 100)
+    out = "".join(
+        event.text for event in stream.feed("\nprose") + stream.feed(" and more") if isinstance(event, TextDelta)
+    )
+    assert out.endswith(" and more")
 
 
 @pytest.mark.parametrize("text", ["{x}", "[]", "[1]", "[x]", "{{x}}", "a {b", "[", "[ [", "[[1], [2]]", "f({x})"])
