@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llama3_tools import Extractor, Limits, Tool
 
-__all__ = ["FRAGMENTS", "READINGS", "SITUATIONS", "TOOLS"]
+__all__ = ["FRAGMENTS", "LONG", "READINGS", "SITUATIONS", "TOOLS"]
 
 _WHOLE = (
     *('{"name":"f","parameters":{"q":"x"}}', '{"name": "g", "arguments": "{\\"a\\": 1}"}'),
@@ -37,6 +37,16 @@ _PROSE = (
 
 FRAGMENTS = (*_WHOLE * 3, *_BROKEN, *_WRAPPERS, *_TOKENS, *_PROSE)
 """Pieces of outputs, the whole calls several times, as most of the rest breaks them."""
+
+LONG = (
+    *(f'{{"name":"f","parameters":{{"q":"{"x" * 520}"}}}}', f'{{"name": "f", "parameters": {{"q": "{"x " * 300}'),
+    *(f"{{'name': 'f', 'parameters': {{'q': '{'x' * 560}', ", f'{{"a": [{"1, " * 250}', f'["a", {"[b, 1], " * 70}'),
+    *(f"[f(q='{'x' * 700}'), ", f"f(a=[{'1, ' * 200}", f"\nf(q='{'x; ' * 230}", f'print("{"x" * 510}", ', "f(x, " * 99),
+    *(f"<function=f>{{'q': {'[' * 3}{'1, ' * 180}", f"<tool_call>{' ' * 600}", f"<think>{'so ' * 300}", "<b>" * 300),
+    *("```python\nf(a=1)\n\n# x\n" * 60, f"`{'x' * 530}", "word " * 130, "\n> it\n" * 60, "x" * 1500, "\n" * 515),
+    *(" " * 515, '{"' * 300, "[" * 600, "\"', " * 200, f'"{"x" * 520}": ', f"\nResult of f: {'x' * 505}", "f\n" * 200),
+)
+"""Pieces of 300 to 1,500 characters: longer than what a stream looks back at, or reads of a candidate at once."""
 
 _CALLS = ('{"name":"f","parameters":{"q":1}}', "[f(q=1)]", '<tool_call>{"name":"g","arguments":{}}</tool_call>')
 _QUOTES = ('"', "'", "\u201c", "\u201d", "\u201e", "\u2019", "\u00ab", "`", "``", '\\"')

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import invariants
 from beginnings import breaking_off_calls_nothing, calls_come_when_they_are_complete
-from chunkings import cut, extract_in_every_chunking
-from fragments import FRAGMENTS, READINGS, SITUATIONS
+from chunkings import cut, extract_in_every_chunking, pieces
+from fragments import FRAGMENTS, LONG, READINGS, SITUATIONS
 from llama3_tools import Extractor
 from llama3_tools.literals.json_object import parse_object
 from llama3_tools.literals.json_tokens import JsonTokens
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what th
 parts = st.sampled_from(FRAGMENTS)
 situations = st.sampled_from(SITUATIONS)
 outputs = st.lists(parts, max_size=12).map("".join) | st.lists(situations | parts, max_size=5).map("".join)
+long_outputs = st.lists(st.sampled_from(LONG) | situations | parts, min_size=2, max_size=5).map("".join)
 readings = st.sampled_from(list(READINGS))
 noise = st.text(alphabet="{}[]()\"\\':;,= \n`~<>|/abcdefntu_1.-é\ud800", max_size=60)
 
@@ -51,6 +52,16 @@ TOLD = (
 @settings(max_examples=150)
 def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Random):
     invariants.every_chunking_is_one_shot(list(output), READINGS[reading])
+    places = range(1, len(output))
+    few = sorted(seeded.sample(places, min(len(places), 3)))
+    invariants.every_chunking_is_one_shot(cut(output, few), READINGS[reading])
+
+
+@given(readings, long_outputs, st.randoms(use_true_random=False))
+@settings(max_examples=150)
+def test_so_is_every_chunking_of_an_output_with_long_parts(reading: str, output: str, seeded: random.Random):
+    """What a stream may look back at, and reads of a candidate at once, is shorter."""
+    invariants.every_chunking_is_one_shot(pieces(output, seeded.choice((1, 3, 7, 64, 500))), READINGS[reading])
     places = range(1, len(output))
     few = sorted(seeded.sample(places, min(len(places), 3)))
     invariants.every_chunking_is_one_shot(cut(output, few), READINGS[reading])

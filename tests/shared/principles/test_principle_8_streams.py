@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chunkings import read
+from chunkings import pieces, read
 from llama3_tools import Extractor, ReasoningDelta, TextDelta, ToolCallReady, extract
 from told import TOOLS
 
@@ -71,6 +71,34 @@ def test_a_lines_beginning_that_may_become_a_declared_name_is_held_back(chunks: 
     stream = Extractor(tools=TOOLS).stream()
     events = [event for chunk in chunks for event in stream.feed(chunk)]
     assert [event.text for event in events if isinstance(event, TextDelta)] == out
+
+
+BEFORE_LONG_ONES = {
+    "a line of prose": "so " * 180,
+    "a line": "Hi.\n",
+    "a quoted line": "> It is ",
+    "a listing": "```js\n",
+    "a code span": "`x` and `",
+    "a key": '"k": ',
+    "a heading of a result": "Result of f: ",
+    "thoughts": "<think>so ",
+    "arguments": "print(",
+}
+
+
+@pytest.mark.parametrize("before", BEFORE_LONG_ONES.values(), ids=BEFORE_LONG_ONES)
+@pytest.mark.parametrize(
+    "candidate", ["<function=f>{'a': [", "f\n{'a': [", "{'name': 'f', 'arguments': {'a': [", "f(a=["]
+)
+@pytest.mark.parametrize("after", ["", f"\n{CALL}"], ids=["the end", "a call"])
+def test_a_candidate_of_any_length_is_reported_as_in_the_whole(before: str, candidate: str, after: str):
+    for repeated in ("1, ", "[1, ", "\n1, ", "x "):
+        text = before + candidate + repeated * 200 + after
+        for options in ({"tools": TOOLS}, {"tools": TOOLS, "repair": True}):
+            extractor = Extractor(**options)
+            whole = extractor.extract(text)
+            for size in (1, 7, 100):
+                assert read(pieces(text, size), extractor)[1] == whole, (repeated, size)
 
 
 def test_white_space_before_the_first_text_has_been_sent_when_a_call_strips_it():
