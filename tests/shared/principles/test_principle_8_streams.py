@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chunkings import pieces, read
-from llama3_tools import Extractor, ReasoningDelta, TextDelta, ToolCallReady, extract
+from llama3_tools import Extractor, Limits, ReasoningDelta, TextDelta, ToolCallReady, extract
 from told import TOOLS
 
 CALL = '{"name": "f", "parameters": {"a": "Paris"}}'
@@ -99,6 +99,23 @@ def test_a_candidate_of_any_length_is_reported_as_in_the_whole(before: str, cand
             whole = extractor.extract(text)
             for size in (1, 7, 100):
                 assert read(pieces(text, size), extractor)[1] == whole, (repeated, size)
+
+
+WIDE = [("<function=f>", '{"a": 1}</function>'), ("<function=f>", CALL), ("<tool_call>", "f(a=1)</tool_call>")]
+WIDE += [("<|python_tag|>", "f(a=1)"), ("[TOOL_CALLS]", 'f\n{"a": 1}'), ("<tool_call>", "{}"), (CALL, "</tool_call>")]
+WIDE += [("", "<|eot_id|>"), ("Hi.", "f(a=1)"), ("[", CALL), ("```json\n", CALL), ("f", '{"a": 1}'), ("f(a=", "1)")]
+
+
+@pytest.mark.parametrize(("before", "after"), WIDE)
+def test_white_space_of_any_length_is_read_as_in_the_whole(before: str, after: str):
+    for length in (250, 257, 300, 1030, 5000):
+        for space in " \n":
+            text = before + space * length + after
+            for options in ({"tools": TOOLS}, {"tools": TOOLS, "limits": Limits(max_call_length=256)}):
+                extractor = Extractor(**options)
+                whole = extractor.extract(text)
+                for size in (1, 7, 100):
+                    assert read(pieces(text, size), extractor)[1] == whole, (length, space, size)
 
 
 def test_white_space_before_the_first_text_has_been_sent_when_a_call_strips_it():
