@@ -134,7 +134,6 @@ SURPLUS = {
     "a parenthesis of the text before": (f"(Now: {A})", "(Now: )"),
     "an open string": (f'["x {A}', '["x'),
     "braces around": (f"{{ {A} }}", "{ }"),
-    "braces with a key around": (f"Set {{x: {A}}}\nDone", "Set {x: }\nDone"),
 }
 
 

@@ -45,6 +45,8 @@ PARTS = {
     "an element after escapes": f'["a \\"b\\"", {DELETE}]',
     "an element after an object and a string": f'[{{"a": 1}}, "x", {DELETE}]',
     "a member": f'{{"example": {DELETE}}}',
+    "a member with a bare key": f"Set {{x: {DELETE}}}",
+    "an element of a member with a bare key": f"{{x: [{DELETE}]}}",
     "an element of a member": f'{{"examples": [{DELETE}]}}',
     "a member after what broke": f'{{"tags": ["a",], "example": {DELETE}}}',
     "a member after what broke, on the next line": f'{{"tags": ["a",], "example":\n{DELETE}}}',
