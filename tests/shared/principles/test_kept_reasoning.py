@@ -43,6 +43,23 @@ def test_reasoning_is_split_off(text: str, reasoning: str | None, content: str |
     assert (kept.reasoning, len(kept.tool_calls)) == (None, calls)
 
 
+ENVELOPES: dict[str, tuple[str, str | None, str | None, str]] = {
+    "a thought and a call": (f'{{"thought": "Hm.", "tool_calls": [{CLOCK}]}}', "Hm.", None, "clock"),
+    "a thought alone": ('{"thought": "Hm.", "tool_calls": []}', "Hm.", None, ""),
+    "a thought after the call": (f'{{"tool_calls": [{CLOCK}], "thought": "Hm."}}', "Hm.", None, "clock"),
+    "an escape": (f'{{"thought": "\\u00e9", "tool_calls": [{CLOCK}]}}', "é", None, "clock"),
+    "a message": (f'{{"message": "Hi", "tool_calls": [{CLOCK}]}}', None, "Hi", "clock"),
+    "text around": (f'One {{"thought": "Hm.", "tool_calls": [{CLOCK}]}} two', "Hm.", "One two", "clock"),
+}
+
+
+@pytest.mark.parametrize(("text", "reasoning", "content", "names"), ENVELOPES.values(), ids=ENVELOPES)
+def test_an_envelopes_thought_is_reasoning(text: str, reasoning: str | None, content: str | None, names: str):
+    extraction = extract_in_every_chunking(text, split_reasoning=True)
+    assert (extraction.reasoning, extraction.content, called(extraction)) == (reasoning, content, names)
+    assert extract_in_every_chunking(text, is_sampled=True).reasoning is None
+
+
 @pytest.mark.parametrize(
     ("text", "reasoning", "content"),
     [
