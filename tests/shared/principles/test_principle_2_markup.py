@@ -121,6 +121,21 @@ def test_after_a_call_what_opens_stays_unless_a_call_follows(text: str, content:
     assert (called(extraction), extraction.content) == ("f", content)
 
 
+RESIDUE = {
+    "the end of a tag that stays": (f"<b>Result: {A}</b> end", "<b>Result: </b> end"),
+    "a smiley": (f"{A} ;-) ok", ";-) ok"),
+    "a fence's end after prose": (f"```json\n{A}\n\nSo much for that.\n```\nBye", "So much for that. Bye"),
+    "a tag that closes itself": ('<function=f {"a": 1} />', None),
+    "a tag that closes itself, text after it": ('<function=f {"a": 1}/> Done.', "Done."),
+}
+
+
+@pytest.mark.parametrize(("text", "content"), RESIDUE.values(), ids=RESIDUE)
+def test_markup_goes_or_stays_as_a_whole(text: str, content: str | None):
+    extraction = extract_in_every_chunking(text, tools=TOOLS)
+    assert (called(extraction), extraction.content) == ("f", content)
+
+
 SURPLUS = {
     "a brace": (f"{A}}}", None),
     "a bracket": (f"{A}]", None),
