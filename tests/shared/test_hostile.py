@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from chunkings import extract_in_every_chunking
+from chunkings import extract_in_every_chunking, pieces, read
 from llama3_tools import Extractor, ResponseFormatError, coerce_arguments, extract, parse_response
 from llama3_tools.output.segments import read_segments
 
@@ -172,8 +172,11 @@ def below(frames: int, run: Callable[[], object]) -> object:
         f"[f(a={'[' * 30}{']' * 30})]",
         "```json\n<tool_call>[" * 200,
         '{"name": "f", "parameters": {oops',
+        '["a", ' * 5000,
+        "{a: [g(x, " * 2000,
+        "a({'b':\n" * 2000,
     ],
-    ids=range(9),
+    ids=range(12),
 )
 def test_a_full_stack_changes_nothing(text: str, left: int):
     extractor = Extractor(formats="all", split_reasoning=True)
@@ -215,6 +218,59 @@ def test_a_token_of_any_length_is_text(text: str):
         stream.feed(text[start : start + 4096])
     stream.flush()
     assert stream.extraction == extraction
+
+
+NEVER_CLOSED = (
+    *(
+        '["a", ',
+        "[1, [",
+        "[({",
+        "{'a':\n",
+        '{"a": [',
+        "{a: {",
+        "{'",
+        '{"\n',
+        "{# x\n",
+        ":\n{",
+        "\n\n[",
+        "x = {",
+        "; {'",
+    ),
+    *(
+        "f(x, ",
+        "f(x,\n    ",
+        "print('",
+        'print("\n',
+        'print("""',
+        "a(b[c{",
+        "f(a='x\n",
+        "{'name': 'f', 'parameters': {'a': 'x\n",
+    ),
+    *(
+        "```\n",
+        "```json\n{",
+        "~~~\n[",
+        "`x",
+        "<b>\n",
+        "<tool_call>\n{'",
+        "<function=f>{a: [",
+        "<think>",
+        "<!-- ",
+        "[TOOL_CALLS][",
+    ),
+    *("{]", "(]", "[}", "])}", "> {'", "Result of f: {", "it's [", "\\'"),
+)
+
+
+@pytest.mark.parametrize("piece", NEVER_CLOSED, ids=ascii)
+@pytest.mark.parametrize("head", ["", "print('"], ids=ascii)
+def test_what_is_never_closed_is_text_and_what_stands_in_it_is_read_alike_in_a_stream(head: str, piece: str):
+    for text in (head + piece * 1000, head + piece * 100 + CALL, head + (piece + CALL) * 20):
+        extractor = Extractor(tools=[DELETE, {"name": "f"}])
+        extraction = extractor.extract(text)
+        assert extraction.tool_calls or extraction.content == text
+        for size in (7, 4096) if len(text) > 3000 else (1, 7):
+            assert read(pieces(text, size), extractor)[1] == extraction, size
 
 
 @pytest.mark.parametrize(
