@@ -1,7 +1,8 @@
-"""Pythonic calls and code that never end well: the work grows as the output does, and no faster."""
+"""Calls, code and brackets that never end well: the work grows as the output does, and no faster."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -35,11 +36,21 @@ CODE = [
     "#(",
     '"""',
 ]
+OPEN = [
+    *('["a", ', "['a', ", "[[1], ", "[abc, ", "{'", "{'\n", '{"\n', "{a: ", "{'a':\n", '{"a": [', "{a: 'x\n", ":\n{"),
+    *("f(x, ", "f(x,\n", "run(\n    x\n", "print('", 'print("\n', "f(a='x\n", "a(b[c{", "([{", "\n\n[", "=\n{", "x; {"),
+    *("{'name': 'f', 'parameters': {'a': 'x\n", "{name: 'f', parameters: {a: [", '{"a" b}\n', "{# x\n", "f:\n{a: "),
+    *("```\n", "```json\n{", "~~~\n", "`", "<b>", "<tool_call>{'", "<function=f>{a: [", "<think>", "<!-- "),
+    *("[TOOL_CALLS]", "{]", "(]", "])}", "> {'", "x: ", "Result of f: ", "it's "),
+]
+"""Brackets, quotation marks, fences and tags that nothing closes, or what does not match."""
+OPEN_HEADS = ["", "['a', ", "print('", "{'name': 'f', 'parameters': {'a': 'x\n"]
 HEADS = ["", "[f(a='x', b=[", "f(a={'k': [", f"[f(a={THREE}", f"{TAG}x = ", f"{TAG}```python\nx = "]
 
 
-@pytest.mark.parametrize("piece", PYTHONIC + CODE)
-@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize(
+    ("head", "piece"), [*itertools.product(HEADS, PYTHONIC + CODE), *itertools.product(OPEN_HEADS, OPEN)], ids=ascii
+)
 def test_the_work_grows_as_the_output_does(head: str, piece: str):
     def work(times: int) -> int:
         return steps_of(lambda: extract(head + piece * times, tools=TOOLS))
@@ -48,13 +59,19 @@ def test_the_work_grows_as_the_output_does(head: str, piece: str):
     assert work(800) < 2.16 * work(400) + 250  # beyond the depth that is read at all
 
 
-@pytest.mark.parametrize("text", ["[f(a='", "f(a=[", f"{TAG}x = '", f"{TAG}```python\nx = "])
-def test_in_a_stream_of_single_characters_too(text: str):
+STREAMED = [(head, "1, \n") for head in ("[f(a='", "f(a=[", f"{TAG}x = '", f"{TAG}```python\nx = ")]
+STREAMED += [
+    (head, piece) for head in ("['a', ", "print('") for piece in ('["a", ', "{'a':\n", "\n\n[", "{]", "f\n", "<b>")
+]
+
+
+@pytest.mark.parametrize(("head", "piece"), STREAMED, ids=ascii)
+def test_in_a_stream_of_single_characters_too(head: str, piece: str):
     def work(times: int) -> int:
         stream = Extractor(tools=TOOLS).stream()
 
         def feed() -> None:
-            for char in text + "1, \n" * times:
+            for char in head + piece * times:
                 stream.feed(char)
             stream.flush()
 
