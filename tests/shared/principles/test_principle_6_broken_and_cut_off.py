@@ -232,6 +232,7 @@ def test_after_its_end_a_turn_is_over():
 
 @pytest.mark.parametrize("value", ["length", 1, None])
 def test_whether_an_output_is_complete_is_true_or_false(value: object):
-    for use in (lambda: extract("Hi", complete=value), lambda: Extractor().stream().flush(complete=value)):  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="complete must be True or False"):
-            use()
+    with pytest.raises(TypeError, match="complete must be True or False"):
+        extract("Hi", complete=value)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"True or False|bool"):  # mypyc's own words, if compiled
+        Extractor().stream().flush(complete=value)  # type: ignore[arg-type]
