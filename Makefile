@@ -28,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak bfcl cases repeated docs pages dist release-check clean
+.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak bfcl cases repeated docs pages dist compiled release-check clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ dist: $(VENV)/.dev ## Build the distributions into dist/, the wheel from the sou
 	rm -rf dist
 	$(PY) -m build --quiet
 	$(PY) -m twine check --strict dist/*
+
+compiled: | $(PY) ## Build the wheel whose reader is compiled into dist/, a minute (a C compiler)
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 $(PIP) wheel --no-deps --wheel-dir dist .
 
 release-check: lint dist pages ## Try all that a release does, and publish nothing (ARGS="--python 3.12": with that one alone)
 	$(TESTS) -q tests/packaging tests/docs
