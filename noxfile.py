@@ -116,6 +116,18 @@ def wheel(session: nox.Session, extra: str) -> None:
 
 
 @nox.session(python=PYTHONS)
+def compiled(session: nox.Session) -> None:
+    """Build the wheel whose reader is compiled, install it, and run the reader's tests on it."""
+    built = Path(session.cache_dir, "compiled").resolve()
+    build = ["uv", "build", "--quiet", "--wheel", "--clear", f"--python={Path(session.bin, 'python')}"]
+    enabled = {"HATCH_BUILD_HOOK_ENABLE_CUSTOM": "1"}
+    session.run_install(*build, f"--out-dir={built}", external=True, silent=True, env=enabled)
+    (file,) = built.glob("*.whl")
+    session.install(f"llama3-tools[test] @ {file.as_uri()}", "pydantic")  # whose warnings pytest is told to ignore
+    session.run("python", "tests/compiled.py", "--quiet", "--numprocesses=auto", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
 @nox.parametrize("installer", ["pip", "uv", "pipx"])
 def installers(session: nox.Session, installer: str) -> None:
     """Install the wheel as users do, without and with what the command needs, and run the command."""
