@@ -72,7 +72,8 @@ def test_a_release_is_built_checked_attested_and_published_in_this_order() -> No
     needs = {job: what.get("needs", []) for job, what in PARSED["release.yml"]["jobs"].items()}
     assert needs == {
         "build": [],
-        "attest": "build",
+        "compiled": "build",
+        "attest": "compiled",
         "publish": ["build", "attest"],
         "announce": ["build", "publish"],
         "docs": "publish",
