@@ -3,13 +3,14 @@
     python benchmarks/peers.py                       # which of them find the calls; `speed.py` has the times
     python benchmarks/peers.py NAME OUTPUT LIMIT     # one measurement: `speed.py` starts these, and ends what hangs
 
-Each is measured where it is installed, in an interpreter of its own.
+Each is measured where it is installed, in an interpreter of its own; llama3-tools also as `make compiled` left it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -45,6 +47,10 @@ _LIMIT = 10.0
 """Seconds for each output, if only what is found counts."""
 _STARTING = 30.0
 """Seconds that a peer has for being imported."""
+
+_COMPILED = Path(__file__).parents[1] / "build" / "compiled"
+"""Where `make compiled` compiles, for one Python at a time."""
+_OURS, _OURS_COMPILED = "llama3-tools", "llama3-tools, compiled"
 
 _STREAMED = "10 KB by 4 characters"
 
@@ -127,17 +133,17 @@ class FoundRow(Row):
 def peers(limit: float) -> Iterator[Peer]:
     """Measure the packages that are installed, with so many seconds for each output."""
     for name, (module, *_) in _PEERS.items():
-        if find_spec(module):
+        if any(_COMPILED.glob(f"*{EXTENSION_SUFFIXES[0]}")) if name == _OURS_COMPILED else find_spec(module):
             outputs = (output for output in OUTPUTS if output != _STREAMED or name in _STREAMS)
             yield Peer(name, limit, {output: _start(name, output, limit) for output in outputs})
 
 
 def _start(name: str, output: str, limit: float) -> PeerReading:
     command = [sys.executable, __file__, name, output, str(limit)]
+    environment = os.environ | ({"PYTHONPATH": str(_COMPILED)} if name == _OURS_COMPILED else {})
+    seconds = limit + _STARTING
     try:
-        done = subprocess.run(  # noqa: S603
-            command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=limit + _STARTING
-        )
+        done = subprocess.run(command, check=True, capture_output=True, env=environment, timeout=seconds)  # noqa: S603
     except subprocess.TimeoutExpired:
         return PeerReading(None, is_right=False, text="none")
     except subprocess.CalledProcessError as error:
@@ -277,7 +283,8 @@ def _json_repair() -> _Reader:
 
 
 _PEERS: dict[str, tuple[str, Callable[[], _Reader]]] = {
-    "llama3-tools": ("llama3_tools", _llama3_tools),
+    _OURS: ("llama3_tools", _llama3_tools),
+    _OURS_COMPILED: ("llama3_tools", _llama3_tools),
     "agent-tool-parser": ("agent_tool_parser", _agent_tool_parser),
     "llm-beacon": ("beacon", _beacon),
     "SGLang's, of llm-router-utils": ("llm_router_utils", _sglang),
@@ -290,7 +297,8 @@ _PEERS: dict[str, tuple[str, Callable[[], _Reader]]] = {
 """The packages, by what is measured of them: the module that has to be there, and what makes a reader of it."""
 
 _STREAMS: dict[str, Callable[[], _Reader]] = {
-    "llama3-tools": _llama3_tools_streaming,
+    _OURS: _llama3_tools_streaming,
+    _OURS_COMPILED: _llama3_tools_streaming,
     "SGLang's, of llm-router-utils": _sglang_streaming,
 }
 """What makes readers of those that take chunks."""
