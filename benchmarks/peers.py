@@ -3,13 +3,15 @@
     python benchmarks/peers.py                       # which of them find the calls; `speed.py` has the times
     python benchmarks/peers.py NAME OUTPUT LIMIT     # one measurement: `speed.py` starts these, and ends what hangs
 
-Each is measured where it is installed, in an interpreter of its own; llama3-tools also as `make compiled` left it.
+Each is measured where it is installed, in an interpreter of its own: vLLM's parsers in the environment of `make
+test-vllm`, and llama3-tools also as `make compiled` compiled it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -48,8 +50,10 @@ _LIMIT = 10.0
 _STARTING = 30.0
 """Seconds that a peer has for being imported."""
 
-_COMPILED = Path(__file__).parents[1] / "build" / "compiled"
+_ROOT = Path(__file__).parents[1]
+_COMPILED = _ROOT / "build" / "compiled"
 """Where `make compiled` compiles, for one Python at a time."""
+_VLLM = _ROOT / ".venv-vllm"
 _OURS, _OURS_COMPILED = "llama3-tools", "llama3-tools, compiled"
 
 _STREAMED = "10 KB by 4 characters"
@@ -133,13 +137,20 @@ class FoundRow(Row):
 def peers(limit: float) -> Iterator[Peer]:
     """Measure the packages that are installed, with so many seconds for each output."""
     for name, (module, *_) in _PEERS.items():
-        if any(_COMPILED.glob(f"*{EXTENSION_SUFFIXES[0]}")) if name == _OURS_COMPILED else find_spec(module):
+        if _is_there(name, module):
             outputs = (output for output in OUTPUTS if output != _STREAMED or name in _STREAMS)
             yield Peer(name, limit, {output: _start(name, output, limit) for output in outputs})
 
 
+def _is_there(name: str, module: str) -> bool:
+    if name == _OURS_COMPILED:
+        return any(_COMPILED.glob(f"*{EXTENSION_SUFFIXES[0]}"))
+    return (_VLLM / "model").is_dir() if module == "vllm" else find_spec(module) is not None
+
+
 def _start(name: str, output: str, limit: float) -> PeerReading:
-    command = [sys.executable, __file__, name, output, str(limit)]
+    python = str(_VLLM / "bin" / "python") if _PEERS[name][0] == "vllm" else sys.executable
+    command = [python, __file__, name, output, str(limit)]
     environment = os.environ | ({"PYTHONPATH": str(_COMPILED)} if name == _OURS_COMPILED else {})
     seconds = limit + _STARTING
     try:
@@ -242,6 +253,21 @@ def _sglang_detector() -> tuple[Any, list[Any]]:
     return detector, [protocol.Tool(type="function", function=function) for function in functions]
 
 
+def _vllm(name: str) -> _Reader:
+    logging.getLogger("vllm").setLevel(logging.CRITICAL)  # it logs what it could not read
+    tokenizer = import_module("transformers").AutoTokenizer.from_pretrained(_VLLM / "model")
+    parser = import_module("vllm.tool_parsers").ToolParserManager.get_tool_parser(name)(tokenizer)
+    protocol = import_module("vllm.entrypoints.openai.chat_completion.protocol")
+    request = protocol.ChatCompletionRequest(messages=[], model="llama3.1")
+
+    def read(text: str) -> _Calls:
+        found = parser.extract_tool_calls(text, request)
+        calls = [(call.function.name, json.loads(call.function.arguments)) for call in found.tool_calls]
+        return calls, found.content or ""
+
+    return read
+
+
 def _smolagents() -> _Reader:
     parse = import_module("smolagents.utils").parse_json_blob
 
@@ -288,6 +314,8 @@ _PEERS: dict[str, tuple[str, Callable[[], _Reader]]] = {
     "agent-tool-parser": ("agent_tool_parser", _agent_tool_parser),
     "llm-beacon": ("beacon", _beacon),
     "SGLang's, of llm-router-utils": ("llm_router_utils", _sglang),
+    "vLLM: llama3_json": ("vllm", partial(_vllm, "llama3_json")),
+    "vLLM: hermes": ("vllm", partial(_vllm, "hermes")),
     "smolagents: parse_json_blob": ("smolagents", _smolagents),
     "llama-models: ToolUtils": ("llama_models", _llama_models),
     "llama-index-core: parse_json_markdown": ("llama_index", _llama_index),
