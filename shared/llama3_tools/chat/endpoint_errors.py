@@ -119,7 +119,8 @@ def status_of(error: BaseException) -> int | None:
     """
     status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
     status = status or getattr(error, "code", None)
-    return int(status) if str(status).isdecimal() else None  # openai 3 has the code as text
+    text = str(status)  # openai 3 has the code as text
+    return int(text) if text.isdecimal() else None
 
 
 def what_to_do(fault: EndpointFault, error: BaseException, client: object, in_the_prompt: str = "") -> str | None:

@@ -6,6 +6,9 @@ import re
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _GOES_ON = tuple("([{,=\\")
+"""What a line ends with that goes on in the arguments of a call."""
+ENDS_WITH_LINE = "a line that ends inside it"
+"""The flaw that is known only on the next line."""
 
 # The inside of a string, by the quotes around it. Bounded, as `re` keeps a record of each repetition. Quotes that may
 # become three are left for the next chunk.
@@ -47,8 +50,8 @@ def string_end(text: str, pos: int, quotes: str, *, tolerant: bool = False) -> i
 class BracketSpan:
     """Finds the bracket that closes the one at the first character read.
 
-    It knows quotes and backslashes, and no other grammar. However the text is cut into chunks, it finds the same end or
-    the same flaw.
+    It knows quotes, backslashes and lines, and no other grammar. However the text is cut into chunks, it finds the same
+    end or the same flaw.
 
     >>> span = BracketSpan()
     >>> span.read("(')', ", 0, ended=False), span.is_complete
@@ -58,10 +61,7 @@ class BracketSpan:
     """
 
     __slots__ = (
-        "_break",
-        "_by_line",
         "_closers",
-        "_count",
         "_is_in_gap",
         "_is_indented",
         "_last",
@@ -73,41 +73,35 @@ class BracketSpan:
         "open",
     )
 
-    def __init__(self, *, tolerant: bool = False, by_line: bool = False) -> None:
+    def __init__(self, *, tolerant: bool = False) -> None:
         """Begin to read.
 
         Args:
             tolerant: whether to read an object that is not quite JSON. It may have empty lines, and line breaks in
-                strings. After a string, only a comma, a colon, a closing bracket or a quote may come.
-            by_line: whether a line has to end with what goes on, or the next one to be indented or to begin with a
-                bracket that closes or a comma. Then reading stops at some line breaks: `line_end` says where.
+                strings. After a string, only a comma, a colon, a closing bracket or a quote may come. If not, it is
+                the parentheses of a call: each line ends with what goes on, or the next one is indented or begins with
+                a closing bracket or a comma.
         """
         self._tolerant = tolerant
-        self._by_line = by_line
         self._closers: list[str] = []
         self.open: list[int] = []
         """The offsets of the brackets that are open."""
         self._quotes = ""
         """The quotes around the string that is open."""
-        self._last, self._break, self._count, self._is_indented = "", -1, 0, False
-        """The last character that is no white space; the line break after it, and how many there were outside strings;
-        whether the next line is indented."""
+        self._last = ""
+        """The last character outside strings that is no white space, or a quote."""
         self.line_end = -1
-        """The offset of a line break before which to see whether it is a call so far: not after each, that is quadratic."""
+        """The offset of the last line break outside strings. Reading stops after each, so that one can look at it."""
         self._is_in_gap = False
         """Whether only white space was read since a line break, or in tolerantly read JSON since a string."""
+        self._is_indented = False
         self.flaw = ""
         """Why no bracket closes it, as a noun: "an empty line". Empty if there is no reason so far."""
         self.is_complete = False
         """Whether the bracket is closed."""
 
-    @property
-    def is_in_string(self) -> bool:
-        """Whether a string is open, at a flaw, too."""
-        return bool(self._quotes)
-
     def read(self, text: str, pos: int, base: int = 0, *, ended: bool) -> int:
-        """Read on. Return the index after the closing bracket, or that of the flaw, or up to where the text was read.
+        """Read on; return the index after the closing bracket, before a flaw, after a line, or after what has arrived.
 
         Args:
             text: what has arrived.
@@ -115,11 +109,11 @@ class BracketSpan:
             base: the offset of the text.
             ended: whether no more will come. Then it is read to its end.
         """
-        before, self.line_end = -1, -1
-        while before != pos and not self.flaw and not self.is_complete and self.line_end < 0:
+        before, line_end = -1, self.line_end
+        while before != pos and not self.flaw and not self.is_complete and self.line_end == line_end:
             before = pos
             pos = self._read_string(text, pos) if self._quotes else self._read_mark(text, pos, base, ended=ended)
-        return len(text) if ended and before == pos and not self.flaw and self.line_end < 0 else pos
+        return len(text) if ended and before == pos and not self.flaw else pos
 
     def _read_string(self, text: str, pos: int) -> int:
         """Read to after the string that is open, or as far as it has arrived."""
@@ -134,18 +128,8 @@ class BracketSpan:
     def _read_mark(self, text: str, pos: int, base: int, *, ended: bool) -> int:
         """Read to after the next quote, bracket or line break, or to a flaw before it."""
         if self._is_in_gap:
-            gap: re.Match[str] = (_TOLERANT_GAP if self._tolerant else _GAP)(text, pos)  # type: ignore[assignment]
-            if gap[1]:
-                self.flaw = "a quote that may not end its string" if self._tolerant else "an empty line"
-                return gap.start(1)
-            self._is_indented = self._is_indented or gap.end() > pos
-            pos = gap.end()
-            self._is_in_gap = pos == len(text)
-            if self._is_in_gap:
-                return pos
-            goes_on = self._last in _GOES_ON or (self._last == ":" and self._closers[-1] == "}")
-            if self._by_line and not (self._is_indented or goes_on or text[pos] in ")]},"):
-                self.flaw, self.line_end = "a line that ends inside it", self._break
+            pos = self._read_gap(text, pos)
+            if self.flaw or self._is_in_gap:
                 return pos
         found = (_TOLERANT_MARK if self._tolerant else _MARK)(text, pos)
         if piece := text[pos : found.start() if found else len(text)].rstrip():
@@ -156,10 +140,7 @@ class BracketSpan:
         if mark in "\"'":
             return self._open_string(text, pos, mark, ended=ended)
         if mark == "\n":
-            self._is_in_gap, self._is_indented, self._break = True, False, base + pos
-            self._count += 1
-            if self._by_line and not self._count & (self._count - 1):
-                self.line_end = self._break
+            self._is_in_gap, self._is_indented, self.line_end = True, False, base + pos
             return pos + 1
         self._last = mark
         if mark in _CLOSERS:
@@ -173,6 +154,21 @@ class BracketSpan:
             self.flaw = f"a {mark!r} that closes nothing"
             return pos
         return pos + 1
+
+    def _read_gap(self, text: str, pos: int) -> int:
+        """Read white space, and see whether what follows may follow it."""
+        gap: re.Match[str] = (_TOLERANT_GAP if self._tolerant else _GAP)(text, pos)  # type: ignore[assignment]
+        if gap[1]:
+            self.flaw = "a quote that may not end its string" if self._tolerant else "an empty line"
+            return gap.start(1)
+        self._is_indented = self._is_indented or gap.end() > pos
+        pos = gap.end()
+        self._is_in_gap = pos == len(text)
+        if not (self._is_in_gap or self._tolerant or self._is_indented or text[pos] in ")]},"):
+            goes_on = self._last in _GOES_ON or (self._last == ":" and self._closers[-1] == "}")
+            if not goes_on:
+                self.flaw = ENDS_WITH_LINE
+        return pos
 
     def _open_string(self, text: str, pos: int, quote: str, *, ended: bool) -> int:
         """Open a string, once it is known how many quotes it has."""

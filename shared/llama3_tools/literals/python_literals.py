@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from llama3_tools.literals.bracket_span import BracketSpan, string_end
+from llama3_tools.literals.bracket_span import string_end
 from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.literals.python_scalars import is_unicode, number_in_json, unescaped
 from llama3_tools.text.json_writing import write_string

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from llama3_tools.limits import too_long
-from llama3_tools.literals.bracket_span import BracketSpan
+from llama3_tools.literals.bracket_span import ENDS_WITH_LINE, BracketSpan
 from llama3_tools.literals.json_object import NO_JSON_VALUE, JsonObject, parse_object
 from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.python_literals import mend_object, parse_arguments, plain_arguments
@@ -16,7 +16,7 @@ from llama3_tools.reader.code import CODE_INTERPRETER, code_call
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import CODE_END
 from llama3_tools.reader.rejections import attempted_name
-from llama3_tools.reader.rules import Found, Rules
+from llama3_tools.reader.rules import Found, Placed, Rules
 from llama3_tools.reader.window import Window
 from llama3_tools.values import RejectionReason
 
@@ -257,9 +257,7 @@ class _Mending:
         found = rules.read(parsed) if head is None else rules.read_arguments(head.name, parsed)
         if isinstance(found, Refusal):
             return None
-        calls = (
-            [found] if isinstance(found, WrittenCall) else [one.written for one in found if not isinstance(one, str)]
-        )
+        calls = [found] if isinstance(found, WrittenCall) else [one.written for one in found if isinstance(one, Placed)]
         if not calls or any(call.name not in rules.declared or self._candidates.was_called(call) for call in calls):
             return None
         return found
@@ -268,7 +266,7 @@ class _Mending:
 class ArgumentsReader:
     """Reads the parentheses of a pythonic call."""
 
-    __slots__ = ("_candidates", "_span", "_tool", "_written_name")
+    __slots__ = ("_candidates", "_lines", "_span", "_tool", "_written_name")
 
     def __init__(self, candidates: Candidates, name: str, tool: str | None) -> None:
         """Begin to read.
@@ -281,7 +279,8 @@ class ArgumentsReader:
         self._candidates = candidates
         self._written_name = name
         self._tool = tool
-        self._span = BracketSpan(by_line=True)
+        self._span = BracketSpan()
+        self._lines = 0
 
     def read(self, candidate: Candidate) -> Outcome:
         """Read on, as far as text has arrived."""
@@ -289,18 +288,21 @@ class ArgumentsReader:
         window = candidates.window
         pos, base, text = window.pos, window.base, window.text
         while True:
+            line_end = span.line_end
             pos = span.read(text, pos, base, ended=window.ended)
             if candidates.exceeds(candidate, base + pos):
                 return candidates.too_long(candidate)
             if span.flaw:
-                at = span.line_end if span.line_end >= 0 else base + pos
+                at = span.line_end if span.flaw is ENDS_WITH_LINE else base + pos
                 refusal = Refusal(RejectionReason.MALFORMED, f"{span.flaw}, at offset {at}", self._tool)
                 return Outcome(at, refusal, is_whole=False)
-            if span.line_end < 0:
+            if span.line_end == line_end:
                 break
-            refusal = self._unfinished(window.written(candidate.start, span.line_end))
-            if refusal.reason is not RejectionReason.TRUNCATED:
-                return Outcome(span.line_end, refusal, is_whole=False)
+            self._lines += 1
+            if not self._lines & (self._lines - 1):  # a look after each line is quadratic
+                refusal = self._unfinished(window.written(candidate.start, span.line_end))
+                if refusal.reason is not RejectionReason.TRUNCATED:
+                    return Outcome(span.line_end, refusal, is_whole=False)
         written = window.written(candidate.start, base + pos) if span.is_complete or window.ended else ""
         if span.is_complete:
             return Outcome(base + pos, candidates.rules.read_pythonic(self._written_name, written))

@@ -11,13 +11,19 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from llama3_tools.reader.markup import match_closing_markup, match_tokens_at_start, search_tokens_at_end
+from llama3_tools.reader.markup import (
+    finditer_closing_tags,
+    match_closing_markup,
+    match_tokens_at_start,
+    search_markup_for_calls,
+    search_tokens_at_end,
+)
 from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import Event, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
 _MANY = 256
 _TAIL = 256
-_BETWEENTHOUGHTS = "\n\n"
+_BETWEEN_THOUGHTS = "\n\n"
 _OPENERS = {"]": "[", "}": "{", ")": "(", ">": "<"}
 
 
@@ -76,7 +82,7 @@ class Content:
         self._held: list[str | Waiting] = []
         """White space, markup, delimiters and calls, which what follows decides on."""
         self._opening = -1
-        """The index in these of the first that opens something: after a call, it and the rest stay, unless one follows."""
+        """The index in these of the first that opens something: it and the rest are text, unless a call follows."""
         self._kept = GrowingText() if is_kept else None
         """The text of the events so far, if it is kept."""
         self._thoughts: _Thoughts | None = None
@@ -199,21 +205,32 @@ class Content:
     def begin_thought(self, offset: int) -> None:
         """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
         self._is_cut = True
-        self._thoughts = self._thoughts or _Thoughts(is_kept=self._kept is not None)
-        self._thoughts.begin()
+        self._begin_thought()
         if self._held and "".join(self._held).strip():  # type: ignore[arg-type]  # no call waits here
             self.text("", offset)
         self._held, self._opening, self.last = [], -1, THOUGHT
 
     def thought(self, piece: str, end: int) -> None:
         """Add the next piece of a thought."""
-        assert self._thoughts is not None  # noqa: S101  # one has begun
-        fresh = self._thoughts.add(piece)
-        if fresh:
-            self._fresh.append(ReasoningDelta(fresh))
+        self._add_thought(piece)
         if self.trace is not None and (body := piece.strip()):
             start = end - len(piece.lstrip())
             self.trace.kept.append((start, start + len(body)))
+
+    def envelope_thought(self, text: str) -> None:
+        """Add the thought of an envelope."""
+        self._begin_thought()
+        self._add_thought(text)
+
+    def _begin_thought(self) -> None:
+        if self._thoughts is None:
+            self._thoughts = _Thoughts(is_kept=self._kept is not None)
+        self._thoughts.begin()
+
+    def _add_thought(self, piece: str) -> None:
+        assert self._thoughts is not None  # noqa: S101  # one has begun
+        if fresh := self._thoughts.add(piece):
+            self._fresh.append(ReasoningDelta(fresh))
 
     def end(self, end: int) -> None:
         """Take the end of the output: protocol tokens go, and after a call, white space and what closes."""
@@ -271,10 +288,21 @@ class Content:
             return match_tokens_at_start(touching).end()  # type: ignore[union-attr]  # it may match nothing
         if last is CALL:
             match = match_closing_markup(f"{touching}\n" if is_end else touching)
-            end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it may match nothing
+            end = self._before_own_end(touching[: match.end()])  # type: ignore[union-attr]  # it may match nothing
         else:
             end = 0
         return end + len(touching[end:]) - len(touching[end:].lstrip())
+
+    def _before_own_end(self, closing: str) -> int:
+        """Return how much of some closing markup comes before the end of a tag that is open in the text: `</b>`.
+
+        The tags of calls are left open often: `<tool_call>{bad} <tool_call>{good}</tool_call>`.
+        """
+        for tag in finditer_closing_tags(closing):
+            is_open = self._tail.count(f"<{tag[1]}") > self._tail.count(tag[0])
+            if is_open and search_markup_for_calls(f"<{tag[1]}") is None:
+                return tag.start()
+        return len(closing)
 
     def _emit(self, text: str, end: int, length: int) -> None:
         """Take text for content, of which the last characters, up to an offset, are the output's own."""
@@ -313,7 +341,7 @@ class _Thoughts:
                 self._tail.append(piece)
             return ""
         if self._tail is None:
-            before, written = [_BETWEENTHOUGHTS] if self._has_text else [], body.lstrip()
+            before, written = [_BETWEEN_THOUGHTS] if self._has_text else [], body.lstrip()
         else:
             before, written = self._tail, body
         fresh = "".join((*before, written))

@@ -37,6 +37,8 @@ _FUNCTION = (
     rf"<function(?:[=.(:]|[ \t]+name=)[\"']?(?P<tool>{NAME})(?![\w.:/-])[\"']?[)\]>=,:(]{{0,3}}(?![\"')\]>=,:(])"
 )
 """`<function=NAME>`, `<function name="NAME">`, and what Llama writes instead of them."""
+_FULL = r"(?<=[ \t\n\r]{128})(?=[ \t\n\r])"
+"""After as much of `SPACE` as there may be, where there is still more: no text that comes changes what this is."""
 _ROLE_BEGINS = r"[A-Za-z]{0,16}[ \t]{0,4}(?:\r|<(?:\|[a-z_]{0,14}\|?)?)?\Z"
 _OTHER_HEADER = rf"\s{{0,8}}{OTHERS}\s{{0,8}}{HEADER_END}"
 _FUNCTOOLS = "functools["
@@ -90,6 +92,7 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
         others["*"] = rf"\*\*?[ \t]{{0,4}}{named}\Z(?P<more>)"
         others[">"] = rf">>?\Z(?P<more>)|>>>{named}\Z(?P<more_arrows>)"
         others["-"] = r"--?!?\Z(?P<more>)"
+        others["/"] = r"/\Z(?P<more>)"
         others["f"] = rf"{beginnings(_FUNCTOOLS)}\Z(?P<more>)"
     return Grammar(
         re.compile(_first(json=json, names=names, ended=ended)).search,
@@ -166,7 +169,7 @@ def _angle(*, function: bool, ended: bool) -> dict[str, str]:
     if function:
         inside = r"(?P<inside>\{|</function>|<|)"
         if not ended:
-            inside = rf"(?:(?P<inside>\{{|</function>|(?!{beginnings('</function>')}\Z)<)|(?=[^ \t\n\r{{<]))"
+            inside = rf"(?:(?P<inside>\{{|</function>|(?!{beginnings('</function>')}\Z)<)|(?=[^ \t\n\r{{<])|{_FULL})"
         things.insert(0, rf"{_FUNCTION}(?={SPACE}{inside})(?P<function>)")
     if not ended:
         begun = rf"{_FUNCTION.replace('?P<tool>', '?:')}{SPACE}(?:{beginnings('</function>')})?"

@@ -57,7 +57,7 @@ class HeldMarkup:
         """Add markup that begins at an index."""
         if not self.text and self._content.last is not CALL:
             self.note(at + len(piece) - len(piece.lstrip()))
-        self.text = (self.text + piece)[-_KEPT:]
+        self.text = (self.text + piece.strip())[-_KEPT:]
 
     def add_run(self, run: re.Match[str], at: int) -> None:
         """Add a run of markup, delimiters and white space that begins at an index."""

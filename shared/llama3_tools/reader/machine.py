@@ -14,14 +14,13 @@ needed:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader import content as last
 from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS
-from llama3_tools.reader.openings import BEGIN
+from llama3_tools.reader.openings import BEGIN, begin_object
 from llama3_tools.reader.quotation import IN_THOUGHTS
 from llama3_tools.reader.regions import region_of_tag
 from llama3_tools.reader.rules import Rules
@@ -98,7 +97,7 @@ class Machine:
             state = following
         self._state = state
 
-    def _read_text(self) -> State | None:
+    def read_text(self) -> State | None:
         """Search text for what may begin something."""
         turn = self.turn
         window = turn.window
@@ -112,13 +111,13 @@ class Machine:
         if end + 1 == len(text) and not window.ended:
             return None
         if text[end] == "{":
-            return turn.begin_object(end)
+            return begin_object(turn, end)
         if text[end] == "*" and turn.content.is_bold:
             window.searched = window.base + end + 2  # it ends bold in the text
             return TEXT
         return GAP
 
-    def _read_gap(self) -> State | None:
+    def read_gap(self) -> State | None:  # noqa: C901, PLR0911 (what may follow, one after the other)
         """Hold what may be between calls, and look at what follows."""
         turn, grammar = self.turn, self._grammar
         window, markup, content = turn.window, turn.markup, turn.content
@@ -142,14 +141,15 @@ class Machine:
             if end + 1 == len(text) and not window.ended:
                 return None
             is_object = end + 1 < len(text) and text[end + 1] in OBJECT_BEGINS
-            return turn.begin_object(end) if is_object else turn.text_follows()
+            return begin_object(turn, end) if is_object else turn.text_follows()
         if end > pos and char in _MAY_GO_ON:
             return GAP  # a run is bounded: there may be more of it
-        if char in "]})>*" and content.last is last.CALL:
+        if char in "]})>*/" and content.last is last.CALL:
             if char == "]" and markup.in_list:
                 return self._end_list()
-            if self._ends_bold() if char == "*" else self._is_surplus(char):
-                turn.hold("**" if char == "*" else char)
+            closing = self._closing(char)
+            if closing:
+                turn.hold(closing)
                 turn.quotation.begin_line(window.base + window.pos)
                 return GAP
         match = grammar.others[char](text, end) if char in grammar.others else None
@@ -177,22 +177,20 @@ class Machine:
             turn.settle()
         return turn.hold("]")
 
-    def _is_surplus(self, char: str) -> bool:
-        """Return whether a bracket after a call closes nothing, and so goes with the call."""
-        turn = self.turn
+    def _closing(self, char: str) -> str:
+        """Return what goes with the call before it: the end of bold, or a bracket that closes nothing; or no text."""
+        turn, window = self.turn, self.turn.window
+        text, pos = window.text, window.pos
+        if char == "*":
+            is_next = window.base + pos == turn.quotation.line_from
+            return "**" if is_next and text.startswith("**", pos) and not turn.content.is_bold else ""
+        if char == "/":
+            return "/>" if text.startswith("/>", pos) else ""
         if turn.quotation.fence_is_fresh or not turn.content.may_close(char):
-            return False
-        window = turn.window
-        return char != ">" or window.text[window.pos - 1 : window.pos] in tuple(">})]")
+            return ""
+        return char if char != ">" or text[pos - 1 : pos] in tuple(">})]") else ""
 
-    def _ends_bold(self) -> bool:
-        """Return whether `**` comes directly after a call, and so ends the bold around it."""
-        turn = self.turn
-        window = turn.window
-        is_next = window.base + window.pos == turn.quotation.line_from
-        return is_next and window.text.startswith("**", window.pos) and not turn.content.is_bold
-
-    def _read_region(self) -> State | None:
+    def read_region(self) -> State | None:
         """Search quotation for what closes it, and for candidates."""
         turn = self.turn
         window, region = turn.window, turn.quotation.region
@@ -204,10 +202,11 @@ class Machine:
         if found is None or found.lastgroup == "more":
             return None
         if found.lastgroup == "object":
-            return turn.begin_object(at)
+            return begin_object(turn, at)
         return turn.end_region(found.end())
 
-    def _read_candidate(self) -> State | None:
+    def read_candidate(self) -> State | None:
+        """Read on in the candidate that is open."""
         return self.turn.read_candidate()
 
 
@@ -221,9 +220,9 @@ class _Step(NamedTuple):
 
 
 _STEPS = {
-    TEXT: _Step(Machine._read_text, (TEXT, GAP, CANDIDATE)),
-    GAP: _Step(Machine._read_gap, (GAP, TEXT, REGION, CANDIDATE)),
-    REGION: _Step(Machine._read_region, (REGION, GAP, CANDIDATE)),
-    CANDIDATE: _Step(Machine._read_candidate, (CANDIDATE, GAP, TEXT, REGION)),
+    TEXT: _Step(Machine.read_text, (TEXT, GAP, CANDIDATE)),
+    GAP: _Step(Machine.read_gap, (GAP, TEXT, REGION, CANDIDATE)),
+    REGION: _Step(Machine.read_region, (REGION, GAP, CANDIDATE)),
+    CANDIDATE: _Step(Machine.read_candidate, (CANDIDATE, GAP, TEXT, REGION)),
 }
 """The states, and which may follow each."""

@@ -6,19 +6,61 @@ import re
 from collections.abc import Callable
 
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.candidates import Candidate, Head, Outcome
-from llama3_tools.reader.content import CALL
-from llama3_tools.reader.json_calls import WrittenCall
+from llama3_tools.reader.candidates import ArgumentsReader, Candidate, Head, ObjectReader, Outcome
+from llama3_tools.reader.content import CALL, TEXT
+from llama3_tools.reader.json_calls import WrittenCall, plain_call
+from llama3_tools.reader.markup import METHOD
 from llama3_tools.reader.quotation import IN_RESULT, IN_THOUGHTS
 from llama3_tools.reader.regions import IN_TAG, IN_TAG_OF_LINE, OTHER_TURN, Region, region_of_tag
-from llama3_tools.reader.surroundings import FREE
-from llama3_tools.reader.turn import State, Turn
+from llama3_tools.reader.rules import BUILT_IN
+from llama3_tools.reader.surroundings import FREE, PART
+from llama3_tools.reader.turn import GAP, State, Turn
 from llama3_tools.values import RejectionReason
 
 _XML = re.compile(r"\s*<[A-Za-z]").match
 _NO_PART_OF_NAME = ":.-/"
 """What a name in text may have within, and not at its end."""
 _LINE, _MOST_INDENT = 64, 3
+
+
+def begin_object(turn: Turn, at: int, head: Head | None = None) -> State | None:
+    """Read the object at an index: a call, or the arguments of the tool that what stands before it names."""
+    window, content, markup = turn.window, turn.content, turn.markup
+    text, base = window.text, window.base
+    may_scan = turn.candidates.may_scan(at)
+    is_bare = may_scan and head is None and turn.quotation.region is None and window.is_simple
+    if is_bare and (plain := plain_call(text, at)) is not None:
+        written, end = plain
+        json = written.arguments_json
+        if (
+            turn.rules.may_call(written.name)
+            and len(content.calls) + len(content.waiting) < turn.rules.limits.max_calls
+            and json.count("{") + json.count("[") < turn.rules.limits.max_depth
+            and end - at <= turn.rules.limits.max_call_length
+            and (content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
+            and not (markup.opened and markup.opened in turn.rules.declared)
+            and not window.is_aborted
+        ):
+            window.pos = end
+            return turn.call(written, base + at, base + end, "json", text[at:end])
+    head = head or _head_of_tag(turn)
+    candidate = Candidate(base + at if head is None else head.start, base + at, "json")
+    if head is not None:
+        candidate.format, candidate.name, candidate.head = head.format, head.name, head
+    turn.look_around(candidate)
+    window.pos = at
+    outcome = turn.candidates.scan(candidate, at) if may_scan else None
+    if outcome is None:
+        candidate.reader = ObjectReader(turn.candidates)
+    return turn.begin(candidate, outcome)
+
+
+def _head_of_tag(turn: Turn) -> Head | None:
+    """Return the tag before an object, if it names a declared tool."""
+    name = turn.markup.opened
+    if not name or name not in turn.rules.names or not turn.markup.text.rstrip().endswith(">"):
+        return None
+    return Head(name, name, turn.window.base + turn.window.pos, ("the tag is the name of the tool",))
 
 
 def _wait(_turn: Turn, _match: re.Match[str]) -> None:
@@ -39,7 +81,7 @@ def _begin_function(turn: Turn, match: re.Match[str]) -> State | None:
     if inside == "{" and (is_correct or declared):
         begin, stop = match.span("tool")
         deviations = () if is_correct else (f"the tag is written {text[at:begin]}NAME{text[stop:end]}{{…}}",)
-        return turn.begin_object(text.index("{", end), Head(name, "function", base + at, deviations))
+        return begin_object(turn, text.index("{", end), Head(name, "function", base + at, deviations))
     if inside == "</function>" and is_correct and name in declared and not declared[name].requires_arguments:
         candidate = Candidate(base + at, base + at, "function", quoted=markup.quoted)
         return turn.decide(candidate, Outcome(base + text.index(inside, end), WrittenCall(name, {}, "{}")))
@@ -49,7 +91,7 @@ def _begin_function(turn: Turn, match: re.Match[str]) -> State | None:
     if is_meant and is_free:
         refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
         turn.rejections.add(base + at, base + end, refusal, is_meant=True)
-        turn.quotation.begin_fence_with_call()
+        turn.quotation.begin_fence_with_attempt()
     state = turn.put_as_text(end)
     if is_free and (is_meant or is_correct):
         return turn.quote(IN_TAG if stands_alone or is_xml else IN_TAG_OF_LINE)
@@ -68,6 +110,11 @@ def _begin_or_end_fence(turn: Turn, match: re.Match[str]) -> State:
         if is_empty:
             return turn.put_as_text(match.end())
         turn.settle()
+        calls = turn.content.calls
+        if turn.content.last is TEXT and calls and 0 <= quotation.fence_from <= calls[-1].span[0]:
+            turn.window.pos = match.end()
+            turn.content.take_out(turn.window.base + match.end())
+            return GAP
         return turn.hold(match[0])
     at = match.start()
     if not markup.text and turn.content.last is not CALL:
@@ -117,10 +164,25 @@ def _begin_pythonic(turn: Turn, match: re.Match[str]) -> State | None:
         if turn.content.last is not CALL and markup.place is not FREE:
             return turn.text_follows()
         markup.open_list()
-    is_known = turn.tool_of(name) or markup.in_list or _is_tried_as_call(turn)
+    is_known = _tool_of(turn, name) or markup.in_list or _is_tried_as_call(turn)
     if not is_known or not _may_be_call(turn):
         return turn.text_follows()
-    return turn.begin_arguments(match.start(), match.end() - 1, name)
+    return _begin_arguments(turn, match.start(), match.end() - 1, name)
+
+
+def _begin_arguments(turn: Turn, at: int, paren: int, name: str) -> State | None:
+    """Read the pythonic call at an index, of which the parenthesis is at another."""
+    if turn.markup.in_list:
+        turn.content.confirm()
+    window = turn.window
+    base = window.base
+    candidate = Candidate(base + at, base + paren, "pythonic", name)
+    turn.look_around(candidate)
+    window.pos = paren
+    outcome = turn.candidates.plain_call(candidate, name, paren) if name in turn.rules.declared else None
+    if outcome is None:
+        candidate.reader = ArgumentsReader(turn.candidates, name, _tool_of(turn, name))
+    return turn.begin(candidate, outcome)
 
 
 def _begin_named(turn: Turn, match: re.Match[str]) -> State | None:
@@ -135,7 +197,7 @@ def _begin_named(turn: Turn, match: re.Match[str]) -> State | None:
     turn.markup.add(match[0], at)
     head = Head(name, "name", turn.window.base + at, ("the name stands before the arguments",))
     turn.window.pos = match.end()
-    return turn.begin_object(turn.window.pos, head)
+    return begin_object(turn, turn.window.pos, head)
 
 
 def _begin_name(turn: Turn, match: re.Match[str]) -> State | None:
@@ -143,6 +205,17 @@ def _begin_name(turn: Turn, match: re.Match[str]) -> State | None:
     begun = match["begun"].rstrip(_NO_PART_OF_NAME) or match["begun"]
     may_begin = turn.markup.in_list or turn.markup.is_for_calls or turn.rules.may_begin_name(begun)
     return None if may_begin else turn.text_follows()
+
+
+def _tool_of(turn: Turn, name: str) -> str | None:
+    """Return the tool that a pythonic call names, if it is declared, or one of Meta's."""
+    names = turn.rules.names
+    if name in names:
+        return name
+    base = name.removesuffix(METHOD)
+    if base in names:
+        return base
+    return base if turn.rules.tools is None and (base in BUILT_IN or turn.markup.in_list) else None
 
 
 def _is_tried_as_call(turn: Turn) -> bool:

@@ -90,7 +90,17 @@ class Quotation:
     ('after the > of a blockquote', None)
     """
 
-    __slots__ = ("_declared", "_line", "_string_end", "_window", "fence", "fence_is_fresh", "line_from", "region")
+    __slots__ = (
+        "_declared",
+        "_line",
+        "_string_end",
+        "_window",
+        "fence",
+        "fence_from",
+        "fence_is_fresh",
+        "line_from",
+        "region",
+    )
 
     def __init__(self, window: Window, declared: Container[str]) -> None:
         self._window = window
@@ -101,6 +111,8 @@ class Quotation:
         """The backticks of the fence that is open, and is no region (yet)."""
         self.fence_is_fresh = False
         """Whether nothing but markup came since it was opened: what comes first says whether it is quotation."""
+        self.fence_from = -1
+        """The offset at which it opened, if that is markup: if a call came since, its end is markup, too."""
         self.line_from = 0
         """The offset after the last call or region: there the line begins anew."""
         self._line = _Line()
@@ -148,14 +160,15 @@ class Quotation:
     def open_fence(self, ticks: str, *, is_fresh: bool = True) -> None:
         """Note that a fence opens."""
         self.fence, self.fence_is_fresh = ticks, is_fresh
+        self.fence_from = self._window.base + self._window.pos if is_fresh else -1
 
     def close_fence(self) -> None:
         """Note that the fence closes, or is none."""
         self.fence, self.fence_is_fresh = "", False
 
-    def begin_fence_with_call(self) -> None:
-        """Note that a call or an attempt comes first in the fence: the fence is markup."""
-        self.fence_is_fresh = False
+    def begin_fence_with_attempt(self) -> None:
+        """Note that an attempt comes first in the fence: it is no quotation, and its beginning is text."""
+        self.fence_is_fresh, self.fence_from = False, -1
 
     def end_call(self, offset: int) -> None:
         """Note that a call ends at an offset."""

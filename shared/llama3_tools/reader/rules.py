@@ -20,7 +20,15 @@ from llama3_tools.reader.json_calls import ARGUMENTS, ENVELOPES, WrittenCall, ar
 from llama3_tools.reader.markup import METHOD
 from llama3_tools.text.json_writing import write_string
 from llama3_tools.tools.declared import NO_ARGUMENTS, Tool, not_declared
-from llama3_tools.values import ArgumentChange, ArgumentProblem, RejectionReason, Span, ToolCall, shortened
+from llama3_tools.values import (
+    ArgumentChange,
+    ArgumentProblem,
+    ReasoningDelta,
+    RejectionReason,
+    Span,
+    ToolCall,
+    shortened,
+)
 
 BUILT_IN = ("brave_search", "wolfram_alpha")
 """Meta's built-in tools, which are called `NAME.call(…)`: meta-llama/llama-models, prompt_format.md of llama3_1."""
@@ -39,8 +47,10 @@ class Placed(NamedTuple):
     end: int
 
 
-Found: TypeAlias = "WrittenCall | list[Placed | str]"
-"""What an object holds: a call; or, of an envelope, calls and the message."""
+Part: TypeAlias = "Placed | str | ReasoningDelta"
+"""What an envelope has: a call, the message, or a thought that is split off."""
+Found: TypeAlias = "WrittenCall | list[Part]"
+"""What an object is: a call, or the parts of an envelope."""
 
 
 def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
@@ -181,7 +191,7 @@ class Rules:
             self._coercers[name] = _coercer_of(self.declared[name])
         return self._coercers[name]
 
-    def _envelope(self, parsed: JsonObject) -> list[Placed | str] | Refusal | None:
+    def _envelope(self, parsed: JsonObject) -> list[Part] | Refusal | None:
         """Read an envelope; return `None` for any other object."""
         members = parsed.members
         is_call = "name" in members and "role" not in members
@@ -189,7 +199,7 @@ class Rules:
             return None
         if parsed.flaw:
             return Refusal(RejectionReason.MALFORMED, parsed.flaw)
-        parts: list[Placed | str] = []
+        parts: list[Part] = []
         loses = ""
         for key, value in members.items():
             if key in ENVELOPES:
@@ -198,7 +208,8 @@ class Rules:
                     return found
                 parts += found
             elif key in _MESSAGES and isinstance(value, str):
-                parts.append(value)
+                is_split = key == "thought" and self.options.split_reasoning
+                parts.append(ReasoningDelta(value) if is_split else value)
             elif key == "role" and value not in ("assistant", None):
                 loses = f"an envelope of the role {value!r}"
             elif key not in _LABELS and value not in _EMPTY:

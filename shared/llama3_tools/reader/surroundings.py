@@ -152,7 +152,7 @@ class Surroundings:
         """Whether no bracket is open where reading stopped."""
         return not self._open
 
-    def place(self, at: int) -> Place:
+    def place(self, at: int) -> Place:  # noqa: PLR0911 (one place after another)
         """Read up to an index, and return what the place is in."""
         self.read(at)
         if self._breaks and self._state & _NUMBER >= _CALL and not self._quote:
@@ -184,7 +184,7 @@ class Surroundings:
                 after = self._read_string(text, pos, end)
             elif number >= _CALL:
                 after = self._read_arguments(text, pos, end)
-            elif number != _TEXT:
+            elif self._state & ~_MEANT:  # not in prose
                 after = self._read_token(text, pos, end)
             else:
                 found = (_IN_BRACKETS if self._open else _IN_PROSE)(text, pos, end)
@@ -280,13 +280,14 @@ class Surroundings:
     def _read_mark(self, text: str, pos: int, char: str) -> None:
         """Read a word, a quote or a sign in prose, in an array or in an object."""
         number = self._state & _NUMBER
+        is_prose = number <= _ASSIGNED and not self._state & (_HARD | _SOFT)  # unlike `["a", [it is, 'so ]'], …`
         kind = _KINDS.get(char, _OTHERS)
         if char.isalnum() or char in _WORD_SIGNS.get(number, "_"):
             kind = _OTHERS if number == _WORD and text[pos - 1].isspace() else _WORDS  # `[see this, …` is prose
-        elif char == "'" and (number <= _ASSIGNED or self._follows_word(text, pos)):
+        elif char == "'" and (is_prose or self._follows_word(text, pos)):
             kind = _OTHERS
         self._set(_NEXT[number][kind])
-        if kind == _STRINGS and self._state & _NUMBER > _ASSIGNED:
+        if kind == _STRINGS and self._state & ~_MEANT > _ASSIGNED:
             self._begin_string(char)
 
     def _begin_string(self, quotes: str) -> None:
@@ -310,20 +311,24 @@ class Surroundings:
         if words:
             self._last = words[-1]
             return after
-        quotes = ""
+        self._last = char
         if char in "([{":
             self._push(_INNER[char], after)
         elif char in ")]}":
             self._close(char)
         elif char == '"' or not self._follows_word(text, after):
-            quotes = text[after : after + 3]
-            if quotes != char * 3:
-                if quotes == char * len(quotes) and not self._window.ended:
-                    return -1
-                quotes = char
-            self._begin_string(quotes)
-        self._last = char
-        return after + max(len(quotes), 1)
+            return self._open_quotes(text, after)
+        return after + 1
+
+    def _open_quotes(self, text: str, pos: int) -> int:
+        """Begin a string in arguments, once it is known how many quotes it has; return -1 if more has to come."""
+        quotes = text[pos : pos + 3]
+        if quotes != quotes[0] * 3:
+            if quotes == quotes[0] * len(quotes) and not self._window.ended:
+                return -1
+            quotes = quotes[0]
+        self._begin_string(quotes)
+        return pos + len(quotes)
 
     def _begin_line(self, char: str) -> bool:
         """Take the first character of a line in the arguments of a call; return whether they go on."""
@@ -345,28 +350,30 @@ class Surroundings:
         if after > pos or after == end:
             return after
         char = text[pos]
+        if char == "\n":
+            self._cut_string()
+            return pos + 1
         if char == "\\":
-            if pos + 1 == len(text) and not self._window.ended:
-                return -1
+            found, length = text[pos : pos + 2], 2
             self._last, self._breaks = "", 0
-            return pos + 1 + (text[pos + 1 : pos + 2] not in ("", "\n"))
-        if char != "\n":
-            found = text[pos : pos + len(quotes)]
+        else:
+            found, length = text[pos : pos + len(quotes)], len(quotes)
             if found == quotes:
                 self._is_closed, self._breaks = True, 0
-                return pos + len(quotes)
-            return (
-                -1
-                if pos + len(found) == len(text) and found == char * len(found) and not self._window.ended
-                else pos + 1
-            )
-        if len(quotes) == 1:
-            if self._breaks and not self._state & _MEANT:
-                self._quote = ""
-                self._end_arguments()
-                self._end_paragraph()
-            self._breaks, self._is_cut = 1, True
-        return pos + 1
+                return pos + length
+        if pos + len(found) == len(text) and len(found) < length and not self._window.ended:
+            return -1
+        return pos + (2 if char == "\\" and found[1:] not in ("", "\n") else 1)
+
+    def _cut_string(self) -> None:
+        """Take a line break in a string: only three quotes, or a call, let it go on after a blank line."""
+        if len(self._quote) > 1:
+            return
+        if self._breaks and not self._state & _MEANT:
+            self._quote = ""
+            self._end_arguments()
+            self._end_paragraph()
+        self._breaks, self._is_cut = 1, True
 
     def _read_end_of_string(self, text: str, pos: int) -> int:
         """Read what follows the quotes of a string; it says whether they end it."""

@@ -13,26 +13,22 @@ from llama3_tools.limits import too_many
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.candidates import (
     NO_CODE,
-    ArgumentsReader,
     Candidate,
     Candidates,
     CodeReader,
-    Head,
-    ObjectReader,
     Outcome,
 )
 from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.content import CALL, Content, Waiting
 from llama3_tools.reader.held_markup import HeldMarkup
-from llama3_tools.reader.json_calls import WrittenCall, plain_call
-from llama3_tools.reader.markup import METHOD
+from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.quotation import IN_STRING, Quotation
 from llama3_tools.reader.regions import Region
 from llama3_tools.reader.rejections import Rejections, attempted_name, has_call_keys
-from llama3_tools.reader.rules import BUILT_IN, Found, Placed, Rules
+from llama3_tools.reader.rules import Found, Part, Placed, Rules
 from llama3_tools.reader.surroundings import PART, Surroundings
 from llama3_tools.reader.window import KEPT, Window
-from llama3_tools.values import RejectionReason
+from llama3_tools.values import ReasoningDelta, RejectionReason
 
 
 class State(Enum):
@@ -271,14 +267,17 @@ class Turn:
             content.call(call)
         return self._end_call(end)
 
-    def _unpack(self, found: Sequence[Placed | str], start: int, end: int, mended: str | None) -> State:
+    def _unpack(self, found: Sequence[Part], start: int, end: int, mended: str | None) -> State:
         """Take the calls and the message out of an envelope, in their order."""
         content = self.content
         content.settle()
         content.take_out(end)
         for part in found:
-            if not isinstance(part, Placed):
+            if isinstance(part, str):
                 content.message(part)
+                continue
+            if isinstance(part, ReasoningDelta):
+                content.envelope_thought(part.text)
                 continue
             span = (start, end) if mended else (start + part.start, start + part.end)
             if self.has_enough:
@@ -340,19 +339,22 @@ class Turn:
             self.rejections.add(candidate.begin, candidate.begin + len(raw), refusal, is_meant=is_meant)
         if not is_whole:
             self.rejections.note_broken(candidate.begin)
-        end = self.window.pos + len(raw)
         if self.quotation.region is not None:
-            self.put(end)
+            self.put(self.window.pos + len(raw))
             return REGION
         self.around.read(self.window.pos)
         if is_whole:
-            self.around.skip_object(end, is_meant=is_meant)
+            self.around.skip_object(self.window.pos + len(raw), is_meant=is_meant)
         elif has_call_keys(raw) or (is_meant and (candidate.format != "pythonic" or _NAMES_ARGUMENT(raw))):
             self.around.mean(candidate.start)
+        return self._put_refused(candidate, raw, is_quoted=candidate.quoted is not None, is_meant=is_meant)
+
+    def _put_refused(self, candidate: Candidate, raw: str, *, is_quoted: bool, is_meant: bool) -> State:
+        """Add a refused candidate to the content. The window is at its beginning."""
         begins_region = self.settle_before_text() or (self.quotation.fence_is_fresh and not is_meant)
-        self.quotation.begin_fence_with_call()
+        self.quotation.begin_fence_with_attempt()
         self.markup.clear(keep_list=True)
-        self.put(end, is_words=refusal.reason is not RejectionReason.QUOTED)
+        self.put(self.window.pos + len(raw), is_words=not is_quoted)
         if candidate.quoted is IN_STRING and raw[-1:] in ("}", ")"):
             self.quotation.end_string(candidate.begin + len(raw))
         if begins_region:
@@ -370,51 +372,6 @@ class Turn:
         return is_call or self.markup.is_for_calls
 
     # Candidates.
-
-    def begin_object(self, at: int, head: Head | None = None) -> State | None:
-        """Read the object at an index: a call, or the arguments of the tool that what stands before it names."""
-        window, content, markup = self.window, self.content, self.markup
-        text, base = window.text, window.base
-        may_scan = self.candidates.may_scan(at)
-        is_bare = may_scan and head is None and self.quotation.region is None and window.is_simple
-        if is_bare and (plain := plain_call(text, at)) is not None:
-            written, end = plain
-            json = written.arguments_json
-            if (
-                self.rules.may_call(written.name)
-                and len(content.calls) + len(content.waiting) < self.rules.limits.max_calls
-                and json.count("{") + json.count("[") < self.rules.limits.max_depth
-                and end - at <= self.rules.limits.max_call_length
-                and (content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
-                and not (markup.opened and markup.opened in self.rules.declared)
-                and not window.is_aborted
-            ):
-                window.pos = end
-                return self.call(written, base + at, base + end, "json", text[at:end])
-        head = head or self._head_of_tag()
-        candidate = Candidate(base + at if head is None else head.start, base + at, "json")
-        if head is not None:
-            candidate.format, candidate.name, candidate.head = head.format, head.name, head
-        self._look_around(candidate)
-        window.pos = at
-        outcome = self.candidates.scan(candidate, at) if may_scan else None
-        if outcome is None:
-            candidate.reader = ObjectReader(self.candidates)
-        return self._begin(candidate, outcome)
-
-    def begin_arguments(self, at: int, paren: int, name: str) -> State | None:
-        """Read the pythonic call at an index, of which the parenthesis is at another."""
-        if self.markup.in_list:
-            self.content.confirm()
-        window = self.window
-        base = window.base
-        candidate = Candidate(base + at, base + paren, "pythonic", name)
-        self._look_around(candidate)
-        window.pos = paren
-        outcome = self.candidates.plain_call(candidate, name, paren) if name in self.rules.declared else None
-        if outcome is None:
-            candidate.reader = ArgumentsReader(self.candidates, name, self.tool_of(name))
-        return self._begin(candidate, outcome)
 
     def begin_code(self) -> State:
         """Begin code at the place up to which the window is read."""
@@ -439,7 +396,7 @@ class Turn:
             return None
         return self.decide(candidate, outcome)
 
-    def _begin(self, candidate: Candidate, outcome: Outcome | None = None) -> State | None:
+    def begin(self, candidate: Candidate, outcome: Outcome | None = None) -> State | None:
         """Read a candidate for the first time, if it was not read at once."""
         self.candidate = candidate
         outcome = outcome or candidate.read()
@@ -448,7 +405,7 @@ class Turn:
         self.window.pos = outcome.end - self.window.base
         return CANDIDATE
 
-    def _look_around(self, candidate: Candidate) -> None:
+    def look_around(self, candidate: Candidate) -> None:
         """Find out whether a candidate is quoted, or a part of something."""
         if self.content.last is CALL and self.quotation.region is None:
             return
@@ -457,27 +414,10 @@ class Turn:
         if candidate.quoted is None and candidate.format != "pythonic":
             candidate.is_part = self.markup.place_of(at) is PART
 
-    def _head_of_tag(self) -> Head | None:
-        """Return the tag before an object, if it names a declared tool."""
-        name = self.markup.opened
-        if not name or name not in self.rules.names or not self.markup.text.rstrip().endswith(">"):
-            return None
-        return Head(name, name, self.window.base + self.window.pos, ("the tag is the name of the tool",))
-
     @property
     def is_code_due(self) -> bool:
         """Whether what follows is code, as `<|python_tag|>` stands before it."""
         return self.rules.reads_code and self.quotation.region is None and self.markup.begins_code
-
-    def tool_of(self, name: str) -> str | None:
-        """Return the tool that a pythonic call names, if it is declared, or one of Meta's."""
-        names = self.rules.names
-        if name in names:
-            return name
-        base = name.removesuffix(METHOD)
-        if base in names:
-            return base
-        return base if self.rules.tools is None and (base in BUILT_IN or self.markup.in_list) else None
 
 
 def _name_of(found: Found) -> str | None:

@@ -103,7 +103,7 @@ def test_a_candidate_of_any_length_is_reported_as_in_the_whole(before: str, cand
 
 WIDE = [("<function=f>", '{"a": 1}</function>'), ("<function=f>", CALL), ("<tool_call>", "f(a=1)</tool_call>")]
 WIDE += [("<|python_tag|>", "f(a=1)"), ("[TOOL_CALLS]", 'f\n{"a": 1}'), ("<tool_call>", "{}"), (CALL, "</tool_call>")]
-WIDE += [("", "<|eot_id|>"), ("Hi.", "f(a=1)"), ("[", CALL), ("```json\n", CALL), ("f", '{"a": 1}'), ("f(a=", "1)")]
+WIDE += [("Hi.", "f(a=1)"), ("[", CALL), ("```json\n", CALL), ("f", '{"a": 1}'), ("f(a=", "1)")]
 
 
 @pytest.mark.parametrize(("before", "after"), WIDE)

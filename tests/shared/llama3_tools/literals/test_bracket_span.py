@@ -16,8 +16,10 @@ def read(chunks: list[str], *, tolerant: bool = False) -> tuple[int, str, bool]:
     rest, base = "", 0
     for number, chunk in enumerate(chunks, 1):
         rest += chunk
-        end = span.read(rest, 0, ended=number == len(chunks))
-        rest, base = rest[end:], base + end
+        end = -1
+        while end and not (span.flaw or span.is_complete):
+            end = span.read(rest, 0, base, ended=number == len(chunks))
+            rest, base = rest[end:], base + end
         if span.flaw or span.is_complete:
             break
         assert len(rest) <= 2
@@ -33,6 +35,7 @@ CLOSED = {
     "empty strings": """('', "", ''''''""  )""",
     "a line break after a backslash": "('a\\\nb')",
     "line breaks": "(\n  1,\r\n  2\n)",
+    "lines that go on": "(a=\n1,\nb=[\n2\n], c={'d':\n3}\n, e=4\n  )",
 }
 TOLERANTLY = {
     "an object": '{"a": [1, {}], "b": "x" }',
@@ -60,6 +63,8 @@ def test_it_is_complete_at_the_bracket_that_closes(text: str, after: str, tolera
         ("('a\nb')", "a line break in a string", 3),
         ("('a\r\nb')", "a line break in a string", 3),
         ("(1,\n \t\r\n2)", "an empty line", 7),
+        ("(1\n2)", "a line that ends inside it", 3),
+        ("({'a':\n1, 'b'\n: 2})", "a line that ends inside it", 14),
     ],
 )
 def test_a_flaw_ends_it(text: str, flaw: str, at: int):
