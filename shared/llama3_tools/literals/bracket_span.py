@@ -60,19 +60,6 @@ class BracketSpan:
     (4, True)
     """
 
-    __slots__ = (
-        "_closers",
-        "_is_in_gap",
-        "_is_indented",
-        "_last",
-        "_quotes",
-        "_tolerant",
-        "flaw",
-        "is_complete",
-        "line_end",
-        "open",
-    )
-
     def __init__(self, *, tolerant: bool = False) -> None:
         """Begin to read.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -13,6 +12,7 @@ from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.python_literals import mend_object, parse_arguments, plain_arguments
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.code import CODE_INTERPRETER, code_call
+from llama3_tools.reader.content import Content
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import CODE_END
 from llama3_tools.reader.rejections import attempted_name
@@ -39,12 +39,12 @@ class Head(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How far a candidate was read, and what became of it."""
+    """What became of a candidate."""
 
     end: int
-    """The offset up to which text belongs to it, or was read."""
-    found: Found | Refusal | None = None
-    """The call, the calls of an envelope, or why there is none; `None`: more has to come."""
+    """The offset up to which text belongs to it."""
+    found: Found | Refusal
+    """The call, the calls of an envelope, or why there is none."""
     is_whole: bool = True
     """Whether all of it is there; if not, it broke, or is cut off."""
     mended: str | None = None
@@ -53,9 +53,11 @@ class Outcome(NamedTuple):
     """What was written of the call, if that is not all up to the end."""
 
 
-class _Reader(Protocol):
-    def read(self, candidate: Candidate) -> Outcome:
-        """Read on, as far as text has arrived."""
+class Reader(Protocol):
+    """Reads one candidate across chunks."""
+
+    def read(self, candidate: Candidate) -> Outcome | None:
+        """Read on, as far as text has arrived, and move the window on; return `None` if more has to come."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,31 +76,19 @@ class Candidate:
     """Why it is quoted, if it is."""
     is_part: bool = False
     """Whether it is a part of something."""
-    reader: _Reader | None = None
+    reader: Reader | None = None
     """What reads it across chunks."""
-
-    def read(self) -> Outcome:
-        """Read on, as far as text has arrived."""
-        assert self.reader is not None  # noqa: S101  # it was not complete at once
-        return self.reader.read(self)
 
 
 class Candidates:
     """Reads candidates by the rules, and keeps what makes sure that all of it is linear."""
 
-    __slots__ = ("_failures", "_unclosed", "may_mend", "rules", "was_called", "window")
-
-    def __init__(self, rules: Rules, window: Window, was_called: Callable[[WrittenCall], bool]) -> None:
-        """Begin a turn.
-
-        Args:
-            rules: what is read.
-            window: the text of the turn.
-            was_called: says whether a call was made already: none is made again by repair.
-        """
+    def __init__(self, rules: Rules, window: Window, content: Content) -> None:
         self.rules = rules
         self.window = window
-        self.was_called = was_called
+        self.most = rules.limits.max_call_length
+        """How many characters a candidate may have."""
+        self._content = content
         self._failures = 0
         """How often the scanner in C stumbled."""
         self._unclosed: frozenset[int] = frozenset()
@@ -114,30 +104,18 @@ class Candidates:
             return False
         return True
 
-    def scan(self, candidate: Candidate, at: int) -> Outcome | None:
-        """Read the object at an index at once; return `None` if it is not complete JSON."""
+    def scan(self, at: int) -> JsonObject | None:
+        """Return the object at an index if the scanner in C reads it at once."""
         parsed = parse_object(self.window.text, at)
         if parsed is None:
             self._failures += 1
-            return None
-        return self.judge(candidate, parsed, self.window.base + parsed.end)
+        return parsed
 
-    def plain_call(self, candidate: Candidate, name: str, paren: int) -> Outcome | None:
-        """Read a pythonic call whose arguments are as plain as most are at once; return `None` for all others."""
-        plain = plain_arguments(self.window.text, paren)
-        if plain is None:
-            return None
-        arguments, json, index = plain
-        end = self.window.base + index
-        if self.exceeds(candidate, end):
-            return self.too_long(candidate)
-        return Outcome(end, self.rules.check_pythonic(WrittenCall(name, arguments, json)))
-
-    def judge(self, candidate: Candidate, parsed: JsonObject, end: int) -> Outcome:
+    def judge(self, candidate: Candidate, parsed: JsonObject, end: int) -> Outcome | None:
         """Say what an object is that ends at an offset."""
         rules, head = self.rules, candidate.head
         found: Found | Refusal
-        if self.exceeds(candidate, end):
+        if end - candidate.begin > self.most:
             return self.too_long(candidate)
         if head is not None:
             found = rules.read_arguments(head.name, parsed)
@@ -152,7 +130,7 @@ class Candidates:
             return self.mend(candidate, Outcome(end, found))
         return Outcome(end, found)
 
-    def mend(self, candidate: Candidate, flawed: Outcome) -> Outcome:
+    def mend(self, candidate: Candidate, flawed: Outcome) -> Outcome | None:
         """Begin to repair an object that is no strict JSON, if that is asked for and may help."""
         may_close = candidate.start not in self._unclosed and not self.window.is_aborted
         if not (self.rules.options.repair and may_close and candidate.quoted is None):
@@ -160,41 +138,45 @@ class Candidates:
         candidate.reader = reader = _Mending(self, flawed)
         return reader.read(candidate)
 
+    def was_called(self, written: WrittenCall) -> bool:
+        """Return whether the same call was made, or waits, and was not repaired: repair makes none again."""
+        calls = (*self._content.calls, *(waiting.call for waiting in self._content.waiting))
+        made = [(call.name, call.arguments) for call in calls if call.repaired_from is None]
+        return (written.name, self.rules.arguments_of(written)) in made
+
     def leave_open(self, brackets: list[int]) -> None:
         """Note the brackets that the end of the output leaves open."""
         self._unclosed = frozenset(brackets)
 
-    def exceeds(self, candidate: Candidate, end: int) -> bool:
-        """Return whether a candidate that reaches an offset is longer than a call may be."""
-        return end - candidate.begin > self.rules.limits.max_call_length
-
     def too_long(self, candidate: Candidate) -> Outcome:
         """Return that a candidate is too long: the search goes on where it became so."""
-        limits = self.rules.limits
-        refusal = Refusal(*too_long(limits), candidate.name)
-        return Outcome(candidate.begin + limits.max_call_length + 1, refusal, is_whole=False)
+        refusal = Refusal(*too_long(self.rules.limits), candidate.name)
+        return Outcome(candidate.begin + self.most + 1, refusal, is_whole=False)
 
 
 class ObjectReader:
-    """Reads an object token by token."""
+    """Reads an object: at once if the scanner in C may and can, else token by token."""
 
-    __slots__ = ("_candidates", "_tokens")
-
-    def __init__(self, candidates: Candidates) -> None:
+    def __init__(self, candidates: Candidates, *, may_scan: bool) -> None:
         self._candidates = candidates
+        self._may_scan = may_scan
         self._tokens: JsonTokens | None = None
 
-    def read(self, candidate: Candidate) -> Outcome:
+    def read(self, candidate: Candidate) -> Outcome | None:  # noqa: PLR0911 (one way to end after another)
         """Read on, as far as text has arrived."""
         candidates = self._candidates
         window, tokens = candidates.window, self._tokens
         text, pos, base = window.text, window.pos, window.base
         if tokens is None:
+            if self._may_scan and (parsed := candidates.scan(pos)) is not None:
+                return candidates.judge(candidate, parsed, base + parsed.end)
+            self._may_scan = False
             if pos + 1 == len(text) and not window.ended:
-                return Outcome(base + pos)
+                return None
             tokens = self._tokens = JsonTokens(is_python=text.startswith("{'", pos))
-        end = base + tokens.read(text, pos, base, ended=window.ended)
-        if candidates.exceeds(candidate, end):
+        window.pos = pos = tokens.read(text, pos, base, ended=window.ended)
+        end = base + pos
+        if end - candidate.begin > candidates.most:
             return candidates.too_long(candidate)
         refusal = tokens.refusal
         if refusal is not None:
@@ -204,7 +186,7 @@ class ObjectReader:
             is_mendable = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
             return candidates.mend(candidate, broken) if is_mendable else broken
         if not tokens.is_complete:
-            return Outcome(end)
+            return None
         written = window.written(candidate.start, end)
         parsed = None if tokens.is_python else parse_object(written, 0, checked=True)
         if parsed is not None:
@@ -217,8 +199,6 @@ class ObjectReader:
 class _Mending:
     """Finds the end of an object that is no strict JSON, and repairs it."""
 
-    __slots__ = ("_candidates", "_flawed", "_has_begun", "_span")
-
     def __init__(self, candidates: Candidates, flawed: Outcome) -> None:
         self._candidates = candidates
         self._flawed = flawed
@@ -226,7 +206,7 @@ class _Mending:
         self._span = BracketSpan(tolerant=True)
         self._has_begun = False
 
-    def read(self, candidate: Candidate) -> Outcome:
+    def read(self, candidate: Candidate) -> Outcome | None:
         """Read on, as far as text has arrived."""
         candidates, span = self._candidates, self._span
         window = candidates.window
@@ -236,14 +216,15 @@ class _Mending:
             self._has_begun = True
             written = window.written(candidate.start, window.base + len(window.text))
             end = candidate.start + span.read(written, 0, candidate.start, ended=window.ended)
-        if candidates.exceeds(candidate, end) or span.flaw:
+        if end - candidate.begin > candidates.most or span.flaw:
             return self._flawed
         if span.is_complete:
             written = window.written(candidate.start, end)
             found = self._mended(candidate, written)
             return self._flawed if found is None else Outcome(end, found, mended=written)
         if not window.ended:
-            return Outcome(end)
+            window.pos = end - window.base
+            return None
         candidates.leave_open(span.open)
         return self._flawed
 
@@ -264,9 +245,7 @@ class _Mending:
 
 
 class ArgumentsReader:
-    """Reads the parentheses of a pythonic call."""
-
-    __slots__ = ("_candidates", "_lines", "_span", "_tool", "_written_name")
+    """Reads the parentheses of a pythonic call: at once if they are plain, else bracket by bracket."""
 
     def __init__(self, candidates: Candidates, name: str, tool: str | None) -> None:
         """Begin to read.
@@ -279,34 +258,49 @@ class ArgumentsReader:
         self._candidates = candidates
         self._written_name = name
         self._tool = tool
+        self._may_be_plain = name in candidates.rules.declared
         self._span = BracketSpan()
         self._lines = 0
 
-    def read(self, candidate: Candidate) -> Outcome:
+    def read(self, candidate: Candidate) -> Outcome | None:
         """Read on, as far as text has arrived."""
         candidates, span = self._candidates, self._span
         window = candidates.window
-        pos, base, text = window.pos, window.base, window.text
-        while True:
+        plain = plain_arguments(window.text, window.pos) if self._may_be_plain else None
+        self._may_be_plain = False
+        if plain is not None:
+            arguments, json, window.pos = plain
+        elif (flaw := self._read_lines(candidate)) is not None:
+            return flaw
+        end = window.base + window.pos
+        if end - candidate.begin > candidates.most:
+            return candidates.too_long(candidate)
+        if plain is not None:
+            return Outcome(end, candidates.rules.check_pythonic(WrittenCall(self._written_name, arguments, json)))
+        if not (span.is_complete or window.ended):
+            return None
+        written = window.written(candidate.start, end)
+        if span.is_complete:
+            return Outcome(end, candidates.rules.read_pythonic(self._written_name, written))
+        return Outcome(end, self._unfinished(written), is_whole=False)
+
+    def _read_lines(self, candidate: Candidate) -> Outcome | None:
+        """Read line after line; return where it breaks, if it does."""
+        span, window = self._span, self._candidates.window
+        line_end = None
+        while span.line_end != line_end:
             line_end = span.line_end
-            pos = span.read(text, pos, base, ended=window.ended)
-            if candidates.exceeds(candidate, base + pos):
-                return candidates.too_long(candidate)
+            window.pos = span.read(window.text, window.pos, window.base, ended=window.ended)
             if span.flaw:
-                at = span.line_end if span.flaw is ENDS_WITH_LINE else base + pos
+                at = span.line_end if span.flaw is ENDS_WITH_LINE else window.base + window.pos
                 refusal = Refusal(RejectionReason.MALFORMED, f"{span.flaw}, at offset {at}", self._tool)
                 return Outcome(at, refusal, is_whole=False)
-            if span.line_end == line_end:
-                break
-            self._lines += 1
-            if not self._lines & (self._lines - 1):  # a look after each line is quadratic
+            self._lines += span.line_end != line_end
+            if span.line_end != line_end and not self._lines & (self._lines - 1):  # after each line, it is quadratic
                 refusal = self._unfinished(window.written(candidate.start, span.line_end))
                 if refusal.reason is not RejectionReason.TRUNCATED:
                     return Outcome(span.line_end, refusal, is_whole=False)
-        written = window.written(candidate.start, base + pos) if span.is_complete or window.ended else ""
-        if span.is_complete:
-            return Outcome(base + pos, candidates.rules.read_pythonic(self._written_name, written))
-        return Outcome(base + pos, self._unfinished(written) if window.ended else None, is_whole=False)
+        return None
 
     def _unfinished(self, written: str) -> Refusal:
         """Say why a pythonic call is none so far: it is malformed, or not all there."""
@@ -322,8 +316,6 @@ class ArgumentsReader:
 class CodeReader:
     """Reads code up to the next token, or to the end."""
 
-    __slots__ = ("_candidates", "_indent", "_is_fenced")
-
     def __init__(self, candidates: Candidates, indent: str, *, is_fenced: bool) -> None:
         """Begin to read.
 
@@ -336,16 +328,17 @@ class CodeReader:
         self._indent = indent
         self._is_fenced = is_fenced
 
-    def read(self, candidate: Candidate) -> Outcome:
+    def read(self, candidate: Candidate) -> Outcome | None:
         """Read on, as far as text has arrived."""
         candidates = self._candidates
         rules, window = candidates.rules, candidates.window
         match = CODE_END[window.ended](window.text, window.pos)
         end = window.base + (len(window.text) if match is None else match.start())
-        if candidates.exceeds(candidate, end):
+        if end - candidate.begin > candidates.most:
             return candidates.too_long(candidate)
         if not window.ended and (match is None or match.lastgroup == "more"):
-            return Outcome(end)
+            window.pos = end - window.base
+            return None
         tool = rules.declared.get(CODE_INTERPRETER)
         code = code_call(self._indent + window.written(candidate.begin, end), tool, is_fenced=self._is_fenced)
         if code is None:

@@ -22,19 +22,6 @@ _LETS_CALL_STAND = re.compile(r"(?:[\[\]`~]|[|\uff5c]>|>>>|functools)\s*\Z").sea
 class HeldMarkup:
     """The markup that is held before what follows it."""
 
-    __slots__ = (
-        "_around",
-        "_content",
-        "_quotation",
-        "_window",
-        "in_list",
-        "may_be_code",
-        "opened",
-        "place",
-        "quoted",
-        "text",
-    )
-
     def __init__(self, window: Window, around: Surroundings, quotation: Quotation, content: Content) -> None:
         self._window = window
         self._around = around

@@ -35,8 +35,6 @@ _MAY_GO_ON = frozenset(" \t\n\r;,<[*->f")
 class Machine:
     """Reads one turn. `stream` has what is public."""
 
-    __slots__ = ("_grammar", "_state", "turn")
-
     def __init__(self, rules: Rules, *, keep_content: bool) -> None:
         """Begin a turn.
 
@@ -206,8 +204,12 @@ class Machine:
         return turn.end_region(found.end())
 
     def read_candidate(self) -> State | None:
-        """Read on in the candidate that is open."""
-        return self.turn.read_candidate()
+        """Let the candidate that is open read on."""
+        candidate = self.turn.candidate
+        assert candidate is not None  # noqa: S101  # the state says so
+        assert candidate.reader is not None  # noqa: S101  # it has begun
+        outcome = candidate.reader.read(candidate)
+        return None if outcome is None else self.turn.decide(candidate, outcome)
 
 
 class _Step(NamedTuple):

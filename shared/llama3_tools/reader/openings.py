@@ -49,10 +49,7 @@ def begin_object(turn: Turn, at: int, head: Head | None = None) -> State | None:
         candidate.format, candidate.name, candidate.head = head.format, head.name, head
     turn.look_around(candidate)
     window.pos = at
-    outcome = turn.candidates.scan(candidate, at) if may_scan else None
-    if outcome is None:
-        candidate.reader = ObjectReader(turn.candidates)
-    return turn.begin(candidate, outcome)
+    return turn.begin(candidate, ObjectReader(turn.candidates, may_scan=may_scan))
 
 
 def _head_of_tag(turn: Turn) -> Head | None:
@@ -179,10 +176,7 @@ def _begin_arguments(turn: Turn, at: int, paren: int, name: str) -> State | None
     candidate = Candidate(base + at, base + paren, "pythonic", name)
     turn.look_around(candidate)
     window.pos = paren
-    outcome = turn.candidates.plain_call(candidate, name, paren) if name in turn.rules.declared else None
-    if outcome is None:
-        candidate.reader = ArgumentsReader(turn.candidates, name, _tool_of(turn, name))
-    return turn.begin(candidate, outcome)
+    return turn.begin(candidate, ArgumentsReader(turn.candidates, name, _tool_of(turn, name)))
 
 
 def _begin_named(turn: Turn, match: re.Match[str]) -> State | None:

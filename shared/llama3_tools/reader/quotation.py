@@ -22,87 +22,20 @@ _RESULT = re.compile(rf"(?:Result|Error) of ({NAME}):").match
 _TICKS = re.compile("`+").findall
 
 
-class _Line:
-    """The text since the last line break or call: of a long line its beginning, and how many code spans it opened.
-
-    It is read only when a candidate asks, from where it was read before: so all work on it is linear.
-    """
-
-    __slots__ = ("_head", "_is_in_ticks", "_read", "_ticks")
-
-    def __init__(self) -> None:
-        self._begin(0)
-
-    def _begin(self, offset: int) -> None:
-        self._head = ""
-        self._ticks = 0
-        self._is_in_ticks = False
-        self._read = offset
-
-    def read(self, text: str, base: int, end: int, line_from: int) -> None:
-        """Read up to an index of the window, which has an offset; the line begins anew at an offset."""
-        if line_from > self._read:
-            self._begin(line_from)
-        start = self._read - base
-        if end <= start:
-            return
-        self._read = base + end
-        after_break = text.rfind("\n", start, end) + 1
-        if after_break:
-            self._head, self._ticks, self._is_in_ticks = "", 0, False
-        piece = text[after_break or start : end]
-        if len(self._head) < _HEAD:
-            self._head += piece[:_HEAD]
-        if "`" in piece:
-            self._ticks += len(_TICKS(piece)) - (self._is_in_ticks and piece[0] == "`")
-        if piece:
-            self._is_in_ticks = piece[-1] == "`"
-
-    def quotation(self, before: str, names: Container[str]) -> str | None:
-        """Return why what follows is quoted; `None` if it is not.
-
-        Args:
-            before: the character before it.
-            names: the declared tools, whose results may be repeated.
-        """
-        if self._ticks % 2:
-            return IN_SPAN
-        head = self._head
-        if not head:
-            return None
-        if ">" in head and _BLOCKQUOTE(head):
-            return IN_BLOCKQUOTE
-        if before in ("'", '"'):
-            return IN_STRING
-        result = _RESULT(head) if ":" in head else None
-        return IN_RESULT if result and (result[1] in names) else None
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether nothing but white space, brackets that open, or the marker of a list, stands on it."""
-        return not self._head.strip(" \t\xa0-*+•.)0123456789[")
-
-
 class Quotation:
-    """Says why a place is quoted; knows the region and the fence that are open.
+    """Says why a place is quoted; knows the region, the fence and the line.
 
     >>> Quotation(Window("> {}"), {}).why(2), Quotation(Window("a {}"), {}).why(2)
     ('after the > of a blockquote', None)
     """
 
-    __slots__ = (
-        "_declared",
-        "_line",
-        "_string_end",
-        "_window",
-        "fence",
-        "fence_from",
-        "fence_is_fresh",
-        "line_from",
-        "region",
-    )
-
     def __init__(self, window: Window, declared: Container[str]) -> None:
+        """Begin without any.
+
+        Args:
+            window: the text of the turn.
+            declared: the tools whose results may be repeated.
+        """
         self._window = window
         self._declared = declared
         self.region: Region | None = None
@@ -115,11 +48,18 @@ class Quotation:
         """The offset at which it opened, if that is markup: if a call came since, its end is markup, too."""
         self.line_from = 0
         """The offset after the last call or region: there the line begins anew."""
-        self._line = _Line()
         self._string_end = -1
-        """The offset after the last candidate in quotes: one after its comma stands in them, too."""
+        """The offset after the last candidate in quotes: one after its comma is in them, too."""
+        self._read_to = 0
+        """The offset up to which the line was read: only if someone asks, and from there on, so all of it is linear."""
+        self._head = ""
+        """The beginning of the line."""
+        self._ticks = 0
+        """How many runs of backticks are on it."""
+        self._is_in_ticks = False
+        """Whether it ends with one."""
 
-    def why(self, at: int) -> str | None:
+    def why(self, at: int) -> str | None:  # noqa: PLR0911 (one reason after another)
         """Return why what begins at an index is quoted; `None` if it is not."""
         if self.region is not None:
             return self.region.why
@@ -129,16 +69,42 @@ class Quotation:
         if self._string_end >= base and not text[self._string_end - base : at].strip(" \t,;"):
             return IN_STRING
         self.read_line(at)
-        return self._line.quotation(text[at - 1 : at], self._declared)
+        if self._ticks % 2:
+            return IN_SPAN
+        head = self._head
+        if not head:
+            return None
+        if ">" in head and _BLOCKQUOTE(head):
+            return IN_BLOCKQUOTE
+        if text[at - 1 : at] in ("'", '"'):
+            return IN_STRING
+        result = _RESULT(head) if ":" in head else None
+        return IN_RESULT if result and result[1] in self._declared else None
 
     def is_alone(self, at: int) -> bool:
-        """Return whether nothing but white space or the marker of a list stands before an index on its line."""
+        """Return whether nothing but white space or the marker of a list is before an index on its line."""
         self.read_line(at)
-        return self._line.is_blank
+        return not self._head.strip(" \t\xa0-*+•.)0123456789[")
 
     def read_line(self, end: int) -> None:
         """Read the line up to an index, before its text leaves the window."""
-        self._line.read(self._window.text, self._window.base, end, self.line_from)
+        text, base = self._window.text, self._window.base
+        if self.line_from > self._read_to:
+            self._head, self._ticks, self._is_in_ticks, self._read_to = "", 0, False, self.line_from
+        start = self._read_to - base
+        if end <= start:
+            return
+        self._read_to = base + end
+        after_break = text.rfind("\n", start, end) + 1
+        if after_break:
+            self._head, self._ticks, self._is_in_ticks = "", 0, False
+        piece = text[after_break or start : end]
+        if len(self._head) < _HEAD:
+            self._head += piece[:_HEAD]
+        if "`" in piece:
+            self._ticks += len(_TICKS(piece)) - (self._is_in_ticks and piece[0] == "`")
+        if piece:
+            self._is_in_ticks = piece[-1] == "`"
 
     def begin(self, region: Region) -> None:
         """Begin a region."""

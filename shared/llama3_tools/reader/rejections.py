@@ -67,18 +67,6 @@ class Rejections:
     (<Rejection 0:9 of 'f' missing_arguments: no arguments>,)
     """
 
-    __slots__ = (
-        "_broke_at",
-        "_limit",
-        "_list",
-        "_looked_over",
-        "_names",
-        "_quotation",
-        "_quotations",
-        "_window",
-        "has_words",
-    )
-
     def __init__(self, window: Window, quotation: Quotation, names: Collection[str], limit: int) -> None:
         """Begin without any.
 
@@ -131,9 +119,10 @@ class Rejections:
 
     def look_over(self, end: int) -> None:
         """Report what names a declared tool in an odd form, in text that was not looked over, up to an index."""
-        names, base, text = self._names, self._window.base, self._window.text
+        names = self._names
         if not names:
             return
+        base, text = self._window.base, self._window.text
         begin = max(self._quotation.line_from - base, 0)
         start = max(self._looked_over - base, begin)
         self._looked_over = base + end

@@ -81,21 +81,6 @@ class Surroundings:
     (<Place.PART: 2>, <Place.FREE: 0>)
     """
 
-    __slots__ = (
-        "_breaks",
-        "_counts",
-        "_is_closed",
-        "_is_cut",
-        "_is_indented",
-        "_last",
-        "_meant",
-        "_open",
-        "_quote",
-        "_seen",
-        "_state",
-        "_window",
-    )
-
     def __init__(self, window: Window) -> None:
         self._window = window
         self._seen = 0

@@ -17,6 +17,7 @@ from llama3_tools.reader.candidates import (
     Candidates,
     CodeReader,
     Outcome,
+    Reader,
 )
 from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.content import CALL, Content, Waiting
@@ -61,8 +62,6 @@ _LOOK_AHEAD = 8
 class Turn:
     """The parts of one turn, and what is done with several of them. What is read next is returned, as a state."""
 
-    __slots__ = ("around", "candidate", "candidates", "content", "markup", "quotation", "rejections", "rules", "window")
-
     def __init__(self, rules: Rules, *, keep_content: bool) -> None:
         """Begin a turn.
 
@@ -77,7 +76,7 @@ class Turn:
         self.quotation = Quotation(window, rules.declared)
         self.markup = HeldMarkup(window, self.around, self.quotation, self.content)
         self.rejections = Rejections(window, self.quotation, rules.names, rules.limits.max_rejections)
-        self.candidates = Candidates(rules, window, self._was_called)
+        self.candidates = Candidates(rules, window, self.content)
         self.candidate: Candidate | None = None
         """What is being read and may be a call."""
 
@@ -228,7 +227,6 @@ class Turn:
     def decide(self, candidate: Candidate, outcome: Outcome) -> State:
         """Decide on a candidate that was read to its end, or broke: it is a call, or text."""
         found, window = outcome.found, self.window
-        assert found is not None  # noqa: S101  # it was read
         if not outcome.is_whole:
             window.go_back(candidate.begin)
             return self._give_up(candidate, found, outcome.end)
@@ -292,12 +290,6 @@ class Turn:
         self.markup.end_call()
         self.quotation.end_call(end)
         return GAP
-
-    def _was_called(self, written: WrittenCall) -> bool:
-        """Return whether the same call was made, or waits, and was not repaired."""
-        calls = (*self.content.calls, *(waiting.call for waiting in self.content.waiting))
-        made = [(call.name, call.arguments) for call in calls if call.repaired_from is None]
-        return (written.name, self.rules.arguments_of(written)) in made
 
     # What is no call.
 
@@ -386,24 +378,12 @@ class Turn:
         self.markup.clear()
         return CANDIDATE
 
-    def read_candidate(self) -> State | None:
-        """Read on in the candidate that is open."""
-        candidate = self.candidate
-        assert candidate is not None  # noqa: S101  # the state says so
-        outcome = candidate.read()
-        if outcome.found is None:
-            self.window.pos = outcome.end - self.window.base
-            return None
-        return self.decide(candidate, outcome)
-
-    def begin(self, candidate: Candidate, outcome: Outcome | None = None) -> State | None:
-        """Read a candidate for the first time, if it was not read at once."""
+    def begin(self, candidate: Candidate, reader: Reader) -> State | None:
+        """Begin to read a candidate."""
+        candidate.reader = reader
         self.candidate = candidate
-        outcome = outcome or candidate.read()
-        if outcome.found is not None:
-            return self.decide(candidate, outcome)
-        self.window.pos = outcome.end - self.window.base
-        return CANDIDATE
+        outcome = reader.read(candidate)
+        return CANDIDATE if outcome is None else self.decide(candidate, outcome)
 
     def look_around(self, candidate: Candidate) -> None:
         """Find out whether a candidate is quoted, or a part of something."""

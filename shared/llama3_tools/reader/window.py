@@ -17,19 +17,6 @@ class Window:
     ('let go', 0)
     """
 
-    __slots__ = (
-        "_is_simple",
-        "_parked",
-        "_parked_from",
-        "base",
-        "ended",
-        "is_aborted",
-        "is_complete",
-        "pos",
-        "searched",
-        "text",
-    )
-
     def __init__(self, text: str = "") -> None:
         self.text = text
         self.base = 0
