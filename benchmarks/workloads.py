@@ -137,10 +137,10 @@ GROWING: tuple[Workload, ...] = (
     Workload("open objects", '{"a":', after=_BREAK),
     Workload("open objects up to the end", '{"a":', calls_beside=0),
     Workload("open arrays", "[", after=_BREAK),
-    Workload("open arrays up to the end", "[", calls_beside=0),
+    Workload("open arrays up to the end", "["),
     Workload("open arrays of objects", '[{"a":', after=_BREAK),
     Workload("open braces", "{"),
-    Workload("open arrays by the megabyte", "[", calls_beside=0, scale=8),
+    Workload("open arrays by the megabyte", "[", scale=8),
     Workload("open arrays before prose", "[", after="A", calls_beside=0),
     Workload("lists and tags in turn", "[<tool>["),
     Workload("lists and tags in turn, with tools", "[<tool>[", options=_WITH_TOOLS),
@@ -152,8 +152,8 @@ GROWING: tuple[Workload, ...] = (
     Workload("closing braces", "}]"),
     Workload("quotes", '"'),
     Workload("quotes after a brace", '"', before='{"name": '),
-    Workload("backslashes", "\\", before='{"name": "'),
-    Workload("open strings", '{"name": "f", "parameters": {"text": "abc '),
+    Workload("backslashes", "\\", before='{"name": "', calls_beside=0),
+    Workload("open strings", '{"name": "f", "parameters": {"text": "abc ', calls_beside=0),
     Workload("open calls", '{"name": "f", "parameters": {"text": "abc", '),
     # Calls.
     Workload("calls", f"{CALL}; ", calls=1),
@@ -239,15 +239,15 @@ GROWING: tuple[Workload, ...] = (
     Workload("open pythonic lists", "[get_weather(", calls_beside=0, options=_WITH_TOOLS),
     Workload("open pythonic lists of calls", "get_weather([", calls_beside=0, options=_WITH_TOOLS),
     Workload("names before JSON", f"get_weather\n{CALL}\n", calls=1, options=_PROGRESS),
-    Workload("open pythonic lines", "get_weather(city=[\n", after=_BREAK, calls_beside=0, options=_WITH_TOOLS),
+    Workload("open pythonic lines", "get_weather(city=[\n", after=_BREAK, options=_WITH_TOOLS),
     Workload("open pythonic strings", f"{_PYTHONIC}", calls_beside=0, options=_WITH_TOOLS),
     Workload("names of tools", "get_weather ", options=_WITH_TOOLS),
     Workload("pythonic prose", "[get_weather is a tool] ", options=_ALL),
     Workload("built-in tools", 'clock.call(query="x")\n', calls=1, options=_ALL),
-    Workload("names before a header", "clock(<|start_header_id|>", calls_beside=0, options=_WITH_TOOLS),
+    Workload("names before a header", "clock(<|start_header_id|>", options=_WITH_TOOLS),
     Workload("names before a token", 'clock(q="<|eot_id|>', calls_beside=0, options=_WITH_TOOLS),
     Workload("built-in tools before a token", 'brave_search.call(query="<|eot_id|>', calls_beside=0, options=_ALL),
-    Workload("names before a header, a line each", "clock(<|start_header_id|>\n", calls_beside=0, options=_WITH_TOOLS),
+    Workload("names before a header, a line each", "clock(<|start_header_id|>\n", options=_WITH_TOOLS),
     # Other keys, misspelt tags.
     Workload("calls under other keys", '{"tool": "clock", "args": {"a": 1}}\n', calls=1, options=_WITH_TOOLS),
     Workload("misspelled tags", '<function=clock{"a": 1}<function>\n', calls=1, options=_WITH_TOOLS),
@@ -256,7 +256,9 @@ GROWING: tuple[Workload, ...] = (
     # Repairs, coercion.
     Workload("malformed calls, repaired", f"{_BROKEN}\n", calls=1, options=_REPAIR),
     Workload("malformed calls beyond repair", '{"name": "get_weather", "parameters": {oops}} ', options=_REPAIR),
-    Workload("open malformed calls", '{"name": "get_weather", "parameters": {\'city\': ', options=_REPAIR),
+    Workload(
+        "open malformed calls", '{"name": "get_weather", "parameters": {\'city\': ', calls_beside=0, options=_REPAIR
+    ),
     Workload("open comments, to repair", "{/*", options=_REPAIR),
     Workload("open objects, to repair", '{"name": ', after=_BREAK, options=_REPAIR),
     Workload(

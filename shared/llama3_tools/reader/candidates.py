@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
     mended: str | None = None
     """What was written, if it had to be repaired."""
     raw: str = ""
-    """What was written of the call, if that is not all up to the end."""
+    """What was written of it, if that is known, or not all up to the end."""
 
 
 class Reader(Protocol):
@@ -111,7 +111,7 @@ class Candidates:
             self._failures += 1
         return parsed
 
-    def judge(self, candidate: Candidate, parsed: JsonObject, end: int) -> Outcome | None:
+    def judge(self, candidate: Candidate, parsed: JsonObject, end: int, raw: str) -> Outcome | None:
         """Say what an object is that ends at an offset."""
         rules, head = self.rules, candidate.head
         found: Found | Refusal
@@ -128,7 +128,7 @@ class Candidates:
                 found = found._replace(name=next(named, None))
         if type(found) is Refusal and found.reason is RejectionReason.MALFORMED:
             return self.mend(candidate, Outcome(end, found))
-        return Outcome(end, found)
+        return Outcome(end, found, raw=raw)
 
     def mend(self, candidate: Candidate, flawed: Outcome) -> Outcome | None:
         """Begin to repair an object that is no strict JSON, if that is asked for and may help."""
@@ -169,7 +169,8 @@ class ObjectReader:
         text, pos, base = window.text, window.pos, window.base
         if tokens is None:
             if self._may_scan and (parsed := candidates.scan(pos)) is not None:
-                return candidates.judge(candidate, parsed, base + parsed.end)
+                raw = text[max(candidate.begin - base, 0) : parsed.end]
+                return candidates.judge(candidate, parsed, base + parsed.end, raw)
             self._may_scan = False
             if pos + 1 == len(text) and not window.ended:
                 return None
@@ -187,12 +188,12 @@ class ObjectReader:
             return candidates.mend(candidate, broken) if is_mendable else broken
         if not tokens.is_complete:
             return None
-        written = window.written(candidate.start, end)
-        parsed = None if tokens.is_python else parse_object(written, 0, checked=True)
+        raw, start = window.written(candidate.begin, end), candidate.start - candidate.begin
+        parsed = None if tokens.is_python else parse_object(raw, start, checked=True)
         if parsed is not None:
-            return candidates.judge(candidate, parsed, end)
+            return candidates.judge(candidate, parsed, end, raw)
         refusal = _QUOTES if tokens.is_python else Refusal(RejectionReason.MALFORMED, NO_JSON_VALUE)
-        refusal = refusal._replace(name=candidate.name or attempted_name(written))
+        refusal = refusal._replace(name=candidate.name or attempted_name(raw))
         return candidates.mend(candidate, Outcome(end, refusal))
 
 

@@ -72,8 +72,12 @@ class Window:
         """Return the text between two offsets, of which the first may have left the window with an open candidate."""
         if begin >= self.base:
             return self.text[begin - self.base : end - self.base]
-        parked = "".join(self._parked)
-        return f"{parked}{self.text[: end - self.base]}"[begin - self._parked_from :]
+        pieces = [*self._parked, self.text[: end - self.base]]
+        skipped = begin - self._parked_from
+        while skipped >= len(pieces[0]):
+            skipped -= len(pieces.pop(0))
+        pieces[0] = pieces[0][skipped:]  # so that what is long is copied once
+        return "".join(pieces)
 
     @property
     def is_simple(self) -> bool:

@@ -45,7 +45,6 @@ def test_the_prompt_asks_for_one_object_that_may_be_words():
         ('{"message": "a \\x b", "tool_call": null}', 'a \\x b", "tool_call": null}', []),
         # A raw line break is none that JSON has. What stands after it is searched.
         ('{"message": "Hi.\nYes.", "tool_call": null}', 'Hi.\nYes.", "tool_call": null}', []),
-        (f'{{"message": "Hi.  \n```{CALL}``` Yes.', "Hi. ``` Yes.", ["now"]),
         ('{"message": "\\u4e2d\\u00a0\\u6587 \\n\\t", "tool_call": null}', "中\u00a0文", []),
         ('{"message": "a \\ud83d b", "tool_call": null}', 'a \\ud83d b", "tool_call": null}', []),
     ],
