@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -19,26 +19,29 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call
 from langchain_core.outputs import ChatGenerationChunk
 
 from langchain_llama3_tools.conversation import REASONING, Content, of_answer, other_kwargs
+from langchain_llama3_tools.output_tools import stream_of
+from langchain_llama3_tools.previews import PREVIEW, written_in
 from llama3_tools import ToolCall
 from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
-
-__all__ = ["AnswerStream", "read_answer", "with_reason"]
 
 _FINISH_REASON = "finish_reason"
 
 
-def read_answer(request: Request, message: BaseMessage, info: object = None) -> tuple[AIMessage, Reply]:
+def read_answer(
+    request: Request, message: BaseMessage, info: object = None, outputs: Sequence[str] = ()
+) -> tuple[AIMessage, Reply]:
     """Read a whole message into a new one: its calls, its text, its thoughts, and all else as it was.
 
     Args:
         request: what the message answers.
         message: what the model answered.
         info: what the server sent beside the message, which may have its finish reason.
+        outputs: the tools that run nothing: the answer may be the arguments of one of them.
 
     Returns:
         The message, and what the chat layer says of it.
     """
-    stream = request.stream(follows=False)
+    stream = stream_of(request, outputs, follows=False)
     stream.feed(of_answer(message))
     stream.end(finish_reason_in(message.response_metadata, info))
     reply = stream.reply
@@ -90,13 +93,24 @@ class AnswerStream:
     [('Sure.', []), ('', ['now']), (' One moment.', [])]
     """
 
-    def __init__(self, request: Request, *, after: AnswerStream | None = None, first_index: int = 0) -> None:
+    def __init__(
+        self,
+        request: Request,
+        *,
+        after: AnswerStream | None = None,
+        outputs: Sequence[str] = (),
+        is_v1: bool = False,
+        previews: bool = False,
+    ) -> None:
         """Begin an answer.
 
         Args:
             request: what it answers.
             after: the answer before it in the same message, if the model was asked again.
-            first_index: that of the first call in the message.
+            outputs: the tools that run nothing: the answer may be the arguments of one of them.
+            is_v1: whether LangChain makes the content one of version 1. There, texts are numbered as calls are, and
+                what has one number is added up, so that calls have none.
+            previews: whether what the model writes goes out as it comes, too, beside the content.
         """
         self.has_begun = False
         """Whether anything has arrived."""
@@ -105,8 +119,10 @@ class AnswerStream:
         self.has_said: bool = after is not None and after.has_said
         """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
         self._written: list[str] = []
-        self._stream = request.stream(follows=self.has_said)
-        self.index: int = after.index if after else first_index
+        self._stream = stream_of(request, outputs, follows=self.has_said)
+        self._is_v1 = is_v1
+        self._preview = str(request.retried) if previews else None
+        self.index: int = after.index if after else 0
         """The index of the next call in the message."""
         self.id: str | None = after.id if after else None
         """The id of the message."""
@@ -140,7 +156,7 @@ class AnswerStream:
         self._keep(given, info)
         answer = of_answer(given)
         self.has_content = self.has_content or any(answer.values())
-        yield from self._chunks(self._stream.feed(answer), _fields(given))
+        yield from self._chunks(self._stream.feed(answer), self._fields(given))
 
     def end(self) -> Iterator[AIMessageChunk]:
         """Take the end of the answer, and return what was held back for it."""
@@ -201,23 +217,25 @@ class AnswerStream:
 
     def _piece(self, name: str | None, args: str | None, call_id: str | None) -> ToolCallChunk:
         self.index += 1
-        return tool_call_chunk(name=name, args=args, id=call_id, index=self.index - 1)
+        return tool_call_chunk(name=name, args=args, id=call_id, index=None if self._is_v1 else self.index - 1)
+
+    def _fields(self, given: BaseMessage) -> dict[str, Any]:
+        """Return what a chunk has beside its content, its calls and its metadata."""
+        fields: dict[str, Any] = dict(given.model_extra or {})
+        kwargs = other_kwargs(given) if given.additional_kwargs else {}
+        if self._preview is not None and (piece := written_in(given)):
+            kwargs[PREVIEW] = {self._preview: piece}
+        if kwargs:
+            fields["additional_kwargs"] = kwargs
+        if isinstance(given, AIMessage) and given.usage_metadata:
+            fields["usage_metadata"] = given.usage_metadata
+        return fields
 
     def _chunk(self, own: dict[str, Any], fields: Mapping[str, Any] | None = None) -> AIMessageChunk:
         given = dict(fields or {})
         kwargs = {**given.pop("additional_kwargs", {}), **own.pop("additional_kwargs", {})}
         made = {"content": "", "id": self.id, "name": self._name, "additional_kwargs": kwargs}
         return AIMessageChunk(**{**given, **made, **own})
-
-
-def _fields(given: BaseMessage) -> dict[str, Any]:
-    """Return what a chunk has beside its content, its calls and its metadata."""
-    fields: dict[str, Any] = dict(given.model_extra or {})
-    if given.additional_kwargs and (kwargs := other_kwargs(given)):
-        fields["additional_kwargs"] = kwargs
-    if isinstance(given, AIMessage) and given.usage_metadata:
-        fields["usage_metadata"] = given.usage_metadata
-    return fields
 
 
 def _content(reply: Reply) -> Content:

@@ -1,4 +1,3 @@
-# ruff: noqa: SLF001  # the wrapper is of this package
 """The middleware that lets `create_agent` work with a model whose calls come as text."""
 
 from __future__ import annotations
@@ -8,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_llama3_tools.model import Llama3ToolModel
-from llama3_tools.chat import ChatOption, ChatOptions, chat_options
+from langchain_llama3_tools.options import chat_options_of
+from llama3_tools.chat import ChatOption, ChatOptions
 from llama3_tools.errors import of_extra
 
 with of_extra(
@@ -18,8 +18,6 @@ with of_extra(
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-__all__ = ["Llama3ToolMiddleware"]
 
 _Response: TypeAlias = "ModelResponse[Any]"  # in quotes: langchain 1.0 has it without a parameter
 
@@ -45,62 +43,44 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
     tool: sunny in Paris
     ai: It is sunny in Paris.
 
-    `create_agent(Llama3ToolModel(llm), tools)` does the same, and is the first choice: this is for who cannot change
-    the model. Put it last in the list: middleware after it that chooses another model takes its model away, and a
-    warning says so.
+    `create_agent(Llama3ToolModel(llm), tools)` does the same, and is the first choice: this is for those who cannot
+    change the model. Put it last in the list: if middleware after it chooses another model, calls stay text.
     """
 
-    def __init__(self, options: ChatOptions | None = None, **changes: Unpack[ChatOption]) -> None:
+    def __init__(self, **options: Unpack[ChatOption]) -> None:
         """Configure the middleware.
 
         Args:
-            options: how conversations are held, as in `Llama3ToolModel`. `None`: `ChatOptions()`.
-            **changes: single options, which go before those in `options`.
+            **options: how conversations are held, as in `Llama3ToolModel`, each by its name.
 
         Raises:
             TypeError: there is no such option, or it has the wrong type.
             ValueError: an option has a value that it cannot have.
         """
         super().__init__()
-        self.options = chat_options(options, changes)
+        self.options = chat_options_of("Llama3ToolMiddleware", options)
+        self._given = options
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        wrapped = self._wrap(request)
-        response = handler(wrapped)
-        _warn_if_replaced(wrapped)
-        return response
+        return handler(self._wrapped(request))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[_Response]]
     ) -> _Response:
         """Ask the model through `Llama3ToolModel`."""
-        wrapped = self._wrap(request)
-        response = await handler(wrapped)
-        _warn_if_replaced(wrapped)
-        return response
+        return await handler(self._wrapped(request))
 
-    def _wrap(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def _wrapped(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         model = request.model
-        if isinstance(model, Llama3ToolModel):
-            if self.options not in {ChatOptions(), model.options}:
-                warnings.warn(
-                    "the agent's model is a Llama3ToolModel and keeps its own options: those of Llama3ToolMiddleware "
-                    "have no effect. Pass them to Llama3ToolModel",
-                    stacklevel=2,
-                )
-            return request
-        return request.override(model=Llama3ToolModel(model, options=self.options))
-
-
-def _warn_if_replaced(request: ModelRequest[Any]) -> None:
-    """Warn if the agent has asked another model than the one that it was given."""
-    model = request.model
-    if isinstance(model, Llama3ToolModel) and not model._answered:
-        warnings.warn(
-            "middleware after Llama3ToolMiddleware chose another model, whose calls stay text: put it last, or give "
-            "create_agent Llama3ToolModel(model)",
-            stacklevel=3,
-        )
+        if not isinstance(model, Llama3ToolModel):
+            return request.override(model=Llama3ToolModel(model, **self._given))
+        if self.options not in {ChatOptions(), model.options}:
+            warnings.warn(
+                "the agent's model is a Llama3ToolModel and keeps its own options: those of Llama3ToolMiddleware "
+                "have no effect. Pass them to Llama3ToolModel",
+                stacklevel=2,
+            )
+        return request

@@ -7,31 +7,32 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableGenerator, RunnableLambda
 from langchain_core.utils.aiter import aclosing
-from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PrivateAttr
+from pydantic.v1 import BaseModel as BaseModelV1
 from typing_extensions import Self
 
-from langchain_llama3_tools.both_ways import ASYNC, SYNC, Way, adone, astreamed, done, streamed
 from langchain_llama3_tools.conversation import flatten_tool_messages
-from langchain_llama3_tools.parser import changed_options
-from langchain_llama3_tools.runs import Manager, begun, steps_in
-from langchain_llama3_tools.structured import read_object
-from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, accepting, bound_chat, output_tool
+from langchain_llama3_tools.options import changed_options, chat_options_of
+from langchain_llama3_tools.runs import Manager, followed
+from langchain_llama3_tools.structured import ObjectReader
+from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, accepting, bound_chat, output_tools
 from langchain_llama3_tools.turn import Turn
-from llama3_tools import __version__
-from llama3_tools.chat import Accepts, ArgumentChecks, ChatOption, ChatOptions, chat_options
+from llama3_tools.chat import Accepts, ArgumentChecks, ChatOptions
+from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Llama3ToolModel"]
+    from langchain_llama3_tools.options import ModelOption
 
 _TAKEN_OVER = BaseChatModel.model_fields.keys() - {"profile", "rate_limiter"}
-"""What LangChain does around an answer. A rate limiter is inside, where each request counts."""
+"""What LangChain does around an answer. A rate limiter stays with the wrapped model, where each request counts."""
 
 
 class Llama3ToolModel(BaseChatModel):
@@ -50,42 +51,60 @@ class Llama3ToolModel(BaseChatModel):
     >>> message.content, message.tool_calls[0]["args"]
     ('Let me check.', {'city': 'Paris'})
 
-    Ids, metadata, cache, profile, token counts and errors are those of the model inside; where it is known what to do
+    Ids, metadata, cache, profile, token counts and errors are those of the wrapped model; where it is known what to do
     about an error, a note says so. The usage of a message is that of all requests of its turn. To callbacks and
     tracers, the turn is the run of a chat model, and each request a step in it (`on_chain_start`) with the prompt that
     was sent, so that nothing counts twice.
     """
 
     llm: BaseChatModel
-    """The model. What is set on it, such as its temperature, its cache or its callbacks, holds."""
+    """The wrapped model. What is set on it, such as its temperature, its cache or its callbacks, applies."""
+    streaming: bool = False
+    """Whether `invoke` streams, too, as the wrapped model does if it is told to."""
     options: InstanceOf[ChatOptions] = Field(default=ChatOptions(), exclude=True)
-    """How conversations are held, and the model's text is read. They can be given by name:
+    """How conversations are held, and the model's text is read. Give them by name:
     `Llama3ToolModel(llm, tool_role="tool", repair=True)`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    _answered: list[bool] = PrivateAttr(default_factory=list)
-    """Not empty once it, or a copy of it, has answered: both share the list."""
     _accepts: Accepts | None = PrivateAttr(default=None)
     """Whether a tool that is bound takes arguments that its schema does not."""
-    _output_tool: str | None = PrivateAttr(default=None)
-    """The tool that is bound and runs nothing."""
-    _run: Manager | None = PrivateAttr(default=None)
+    _output_tools: tuple[str, ...] = PrivateAttr(default=())
+    """The tools that are bound and run nothing."""
+    _previews: bool = PrivateAttr(default=False)
+    """Whether a stream has what the model writes as it comes, too."""
+    _steps: Manager | None = PrivateAttr(default=None)
     """What tells of steps in the run of the turn: LangChain hands none to `_stream`."""
 
-    def __init__(
-        self, llm: BaseChatModel, *, options: ChatOptions | None = None, **changes: Unpack[ChatOption]
-    ) -> None:
-        own: dict[str, Any] = {name: value for name, value in changes.items() if name in type(self).model_fields}
-        others = {name: value for name, value in changes.items() if name not in own}
-        if isinstance(llm, BaseChatModel):
-            if limiter := own.pop("rate_limiter", None):  # each request counts
-                llm = llm.model_copy(update={"rate_limiter": limiter})
-            own = {name: getattr(llm, name) for name in _TAKEN_OVER} | own
-        given: dict[str, Any] = {**own, "llm": llm, "options": chat_options(options, others)}
-        super().__init__(**given)
-        if hasattr(self, "_add_version"):  # of a newer langchain-core
-            self._add_version("llama3-tools", __version__)
+    def __init__(self, llm: BaseChatModel, **options: Unpack[ModelOption]) -> None:
+        """Wrap a model.
+
+        Args:
+            llm: the model.
+            **options: those of `ChatOptions`, of `ReadOptions`, and of LangChain's chat models, each by its name.
+
+        Raises:
+            TypeError: `llm` is not a chat model, there is no such option, or it has the wrong type.
+            ValueError: an option has a value that it cannot have.
+        """
+        if not isinstance(llm, BaseChatModel):
+            raise TypeError(
+                "llm must be a chat model, such as ChatOpenAI(…), or init_chat_model(…) with the name of a model, "
+                f"not {a_type(llm)}"
+            )
+        names = type(self).model_fields
+        own: dict[str, Any] = {name: value for name, value in options.items() if name in names}
+        others = {name: value for name, value in options.items() if name not in names}
+        if "options" not in own:  # with which LangChain copies a model
+            own["options"] = chat_options_of("Llama3ToolModel", others, names.keys() - {"llm", "options"})
+        if limiter := own.pop("rate_limiter", None):
+            llm = llm.model_copy(update={"rate_limiter": limiter})
+        if "streaming" in llm.model_fields_set:
+            own = {"streaming": getattr(llm, "streaming", None) or False, **own}
+        profile = getattr(llm, "profile", None)
+        calling = profile and {**profile, "tool_calling": True, "structured_output": False}
+        taken_over = {name: getattr(llm, name) for name in _TAKEN_OVER} | {"profile": calling}
+        super().__init__(**{**taken_over, **own, "llm": llm})
 
     def bind_tools(
         self,
@@ -105,13 +124,14 @@ class Llama3ToolModel(BaseChatModel):
                 dict of OpenAI's or Anthropic's. If it names a tool, a call of another one does not run.
             parallel_tool_calls: `False` lets the first call of an answer run, and no other.
             strict: not used: `constrain` holds a server to the schemas.
-            response_format: goes to the model inside. It holds each answer to a schema, so that no tool can be called.
-            **kwargs: all else is bound to the model inside.
+            response_format: goes to the wrapped model. With a JSON Schema and the choice `"auto"`, each answer is an
+                object of it, which streams as text: no tool is shown, and none can be called.
+            **kwargs: all else is bound to the wrapped model.
 
         Raises:
-            TypeError: `tools` is no list of tools.
-            ToolDefinitionError: a tool cannot be converted, its parameters are no JSON Schema, two that differ have one
-                name, or `tool_choice` is none of them.
+            TypeError: `tools` is not a list of tools.
+            ToolDefinitionError: a tool cannot be converted, its parameters are not a JSON Schema, two that differ have
+                one name, or `tool_choice` is none of them.
         """
         del strict
         chat = bound_chat(tools, self.options)
@@ -119,7 +139,7 @@ class Llama3ToolModel(BaseChatModel):
         converted = [tool.to_openai() for tool in chat.tools.values()]
         given = {"parallel_tool_calls": parallel_tool_calls, "response_format": response_format}
         model = self.model_copy()
-        model._accepts, model._output_tool = accepting(tools), output_tool(tools)
+        model._accepts, model._output_tools = accepting(tools), output_tools(tools)
         kwargs |= {name: value for name, value in given.items() if value is not None}
         bound: Runnable[LanguageModelInput, AIMessage] = model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
         return bound
@@ -146,43 +166,54 @@ class Llama3ToolModel(BaseChatModel):
 
         Args:
             schema: a pydantic class, a `TypedDict`, a JSON Schema with a title, or an OpenAI tool dict.
-            include_raw: whether the message is given, too: `{"raw": …, "parsed": …, "parsing_error": …}`.
-            method: `"function_calling"` shows the model one tool, and takes its call or the one object that fits.
-                Others, such as `"json_schema"` and `"json_mode"`, are the model's inside; it is sent the history as
-                text.
-            strict: as the model inside takes it, for its methods.
-            **kwargs: the same.
+            include_raw: whether the message is returned, too: `{"raw": …, "parsed": …, "parsing_error": …}`.
+            method: `"function_calling"` shows the model one tool, and takes its call or the one object that fits. A
+                stream yields the object of a `TypedDict` or a JSON Schema while it is written, and at the end the one
+                that fits. Other methods, such as `"json_schema"` and `"json_mode"`, are the wrapped model's; it is sent
+                the history as text.
+            strict: as the wrapped model takes it, for its methods.
+            **kwargs: the same; with `"function_calling"`, they are bound to it.
 
         Raises:
-            OutputParserException: in `invoke`, the model gave no object that fits, though it was asked again.
+            OutputParserException: in `invoke`, the model wrote no object that fits, though it was asked again.
         """
         if method == "function_calling":
-            given: Any = super().with_structured_output(schema, include_raw=True, **kwargs)
-            # LangChain's first step has the bound model in a map, which hands it no arguments of `invoke`.
-            bound = given.first.steps__["raw"]
-            checks = ArgumentChecks(bound_chat([schema], self.options).tools)
-            misfits = partial(checks.misfits, accepts=accepting([schema]))
-            read = partial(read_object, misfits=misfits, include_raw=include_raw)
-            return bound | RunnableLambda(lambda raw: {"raw": raw}) | given.last | RunnableLambda(read)  # type: ignore[no-any-return]
+            return self._calling(schema, include_raw=include_raw, **kwargs)
         if strict is not None:
             kwargs["strict"] = strict
+        structured = self.llm.with_structured_output(schema, include_raw=include_raw, method=method, **kwargs)
+        return RunnableLambda(self._flattened) | structured
+
+    def _calling(
+        self, schema: dict[str, Any] | type, *, include_raw: bool, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, Any]:
+        tools = bound_chat([schema], self.options).tools
+        kind = schema if isinstance(schema, type) and issubclass(schema, (BaseModel, BaseModelV1)) else None
+        misfits = partial(ArgumentChecks(tools).misfits, accepts=accepting([schema]))
+        reader = ObjectReader(next(iter(tools.values())), kind, misfits, include_raw=include_raw)
+        model = self.model_copy()
+        model._previews = reader.previews
+        told = {"kwargs": {"method": "function_calling"}, "schema": schema}  # for traces, as with any model
+        bound = model.bind_tools([schema], tool_choice="any", ls_structured_output_format=told, **kwargs)
+        return bound | RunnableGenerator(reader.stream, reader.astream)
+
+    def _flattened(self, given: LanguageModelInput) -> LanguageModelInput:
+        """Return what the model is asked, with calls and results as text."""
+        if isinstance(given, str):
+            return given
         options = self.options
-        flatten = partial(
-            flatten_tool_messages, tool_role=options.tool_role, prompt_format=options.prompt_format or "json"
-        )
-        flattened = RunnableLambda(self._convert_input) | RunnableLambda(flatten)
-        return flattened | self.llm.with_structured_output(schema, include_raw=include_raw, method=method, **kwargs)
+        return flatten_tool_messages(given, tool_role=options.tool_role, prompt_format=options.prompt_format or "json")
 
     def get_token_ids(self, text: str) -> list[int]:
-        """Return the tokens of a text, as the model inside counts them."""
+        """Return the tokens of a text, as the wrapped model counts them."""
         return self.llm.get_token_ids(text)
 
     def get_num_tokens(self, text: str) -> int:
-        """Return how many tokens a text has, as the model inside counts them."""
+        """Return how many tokens a text has, as the wrapped model counts them."""
         return self.llm.get_num_tokens(text)
 
     def get_num_tokens_from_messages(self, messages: list[BaseMessage], tools: Any = None, **kwargs: Any) -> int:
-        """Return how many tokens messages have, as the model inside counts them."""
+        """Return how many tokens messages have, as the wrapped model counts them."""
         return self.llm.get_num_tokens_from_messages(messages, tools, **kwargs)
 
     @classmethod
@@ -193,14 +224,8 @@ class Llama3ToolModel(BaseChatModel):
     @property
     def lc_attributes(self) -> dict[str, Any]:
         """The options by name, where they are not the usual ones."""
-        changed, usual = changed_options(self.options, ChatOptions()), ChatOptions().read
-        changed.pop("read", None)
-        return changed | changed_options(self.options.read, usual)
-
-    def _resolve_model_profile(self) -> Any:
-        """Return the profile of the model inside, which calls tools now, and is not held to a schema beside them."""
-        profile = getattr(self.llm, "profile", None)
-        return profile and {**profile, "tool_calling": True, "structured_output": False}
+        usual = ChatOptions()
+        return changed_options(self.options, usual) | changed_options(self.options.read, usual.read)
 
     @property
     def _llm_type(self) -> str:
@@ -211,7 +236,7 @@ class Llama3ToolModel(BaseChatModel):
         return {**self.llm._identifying_params, **self.lc_attributes, "llm": self.llm._llm_type}
 
     def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
-        # What a cache knows a model by: the one inside tells its address there, which its parameters do not.
+        # What a cache knows a model by: the wrapped one tells its address there, which its parameters do not.
         return f"{self.llm._get_llm_string()}---{super()._get_llm_string(stop, **kwargs)}"
 
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
@@ -220,59 +245,54 @@ class Llama3ToolModel(BaseChatModel):
     def _combine_llm_outputs(self, llm_outputs: list[dict[str, Any] | None], /) -> dict[str, Any]:
         return self.llm._combine_llm_outputs(llm_outputs)
 
+    def invoke(self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
+        """Return an answer, as any chat model does."""
+        config, steps = followed(config, CallbackManager)
+        return BaseChatModel.invoke(self._telling(steps), input, config, **kwargs)
+
+    async def ainvoke(
+        self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AIMessage:
+        """Return an answer, as any chat model does."""
+        config, steps = followed(config, AsyncCallbackManager)
+        return await BaseChatModel.ainvoke(self._telling(steps), input, config, **kwargs)
+
     def stream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        config, run = begun(config, SYNC)
-        return BaseChatModel.stream(self._in(run), input, config, **kwargs)
+        config, steps = followed(config, CallbackManager)
+        return BaseChatModel.stream(self._telling(steps), input, config, **kwargs)
 
     async def astream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        config, run = begun(config, ASYNC)
-        async with aclosing(BaseChatModel.astream(self._in(run), input, config, **kwargs)) as chunks:
+        config, steps = followed(config, AsyncCallbackManager)
+        async with aclosing(BaseChatModel.astream(self._telling(steps), input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    def _generate_with_cache(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        model = self._in(run_manager and steps_in(run_manager.run_id, run_manager, SYNC))
-        return BaseChatModel._generate_with_cache(model, messages, stop, run_manager, **kwargs)
-
-    async def _agenerate_with_cache(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        model = self._in(run_manager and steps_in(run_manager.run_id, run_manager, ASYNC))
-        return await BaseChatModel._agenerate_with_cache(model, messages, stop, run_manager, **kwargs)
-
-    def _in(self, run: Manager | None) -> Self:
+    def _telling(self, steps: Manager) -> Self:
         model = self.model_copy()
-        model._run = run
+        model._steps = steps
         return model
 
-    def _should_stream(self, *, async_api: bool, run_manager: Any = None, **kwargs: Any) -> bool:
-        # A model with `streaming=True` streams in `invoke`, too, and LangChain tells each token to the callbacks.
-        is_asked = super()._should_stream(async_api=async_api, run_manager=run_manager, **kwargs)
-        return is_asked or self.llm._should_stream(async_api=async_api, **kwargs)
-
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return done(self._turn(SYNC, messages, stop, kwargs).whole())
+        return self._turn(messages, stop, kwargs).whole()
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return await adone(self._turn(ASYNC, messages, stop, kwargs).whole())
+        return await self._turn(messages, stop, kwargs).awhole()
 
     def _stream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
-        return streamed(self._turn(SYNC, messages, stop, kwargs).stream())
+        return self._turn(messages, stop, kwargs).stream()
 
     def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        return astreamed(self._turn(ASYNC, messages, stop, kwargs).stream())
+        return self._turn(messages, stop, kwargs).astream()
 
-    def _turn(self, way: Way, messages: list[BaseMessage], stop: Any, kwargs: dict[str, Any]) -> Turn:
-        return Turn(self, way, messages, {"stop": stop, **kwargs}, self._run)
+    def _turn(self, messages: list[BaseMessage], stop: Any, kwargs: dict[str, Any]) -> Turn:
+        return Turn(self, messages, {"stop": stop, **kwargs})

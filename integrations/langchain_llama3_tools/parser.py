@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +17,14 @@ from pydantic import ConfigDict, Field, InstanceOf
 from typing_extensions import Self
 
 from langchain_llama3_tools.answers import AnswerStream, read_answer
+from langchain_llama3_tools.options import changed_options, read_options_of
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
-from llama3_tools import Extractor, Limits, ReadOption, ReadOptions, render_tool_prompt
-from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat, read_options
+from llama3_tools import Extractor, ReadOption, ReadOptions, render_tool_prompt
+from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat
 from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-__all__ = ["Llama3JsonToolOutputParser"]
 
 
 class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
@@ -64,7 +62,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """What becomes of a call that repeats the one before it, with text in between: with `"report"`, it is none and
     stands in `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
-    """How the model's text is read. The options can be given by name: `Llama3JsonToolOutputParser(repair=True)`."""
+    """How the model's text is read. Give the options by name: `Llama3JsonToolOutputParser(repair=True)`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
@@ -77,20 +75,19 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             on_invalid: OnInvalid = "collect",
             repeated_calls: RepeatedCalls = "report",
             name: str | None = None,
-            options: ReadOptions | None = None,
-            **changes: Unpack[ReadOption],
+            **options: Unpack[ReadOption],
         ) -> None: ...
     else:
 
-        def __init__(self, tools: Any = None, *, options: ReadOptions | None = None, **changes: Any) -> None:
-            own = {name: changes.pop(name) for name in list(changes) if name in type(self).model_fields}
+        def __init__(self, tools: Any = None, **options: Any) -> None:
+            names = type(self).model_fields
+            own = {name: options.pop(name) for name in list(options) if name in names}
             if tools is not None:
                 own["tools"] = to_openai_tools(tools)
-            if isinstance(changes.get("limits"), list):  # as `dumps` has written them
-                changes["limits"] = Limits(*changes["limits"])
-            options = read_options(options, changes)
-            super().__init__(options=options, **own)
-            Extractor(self.tools, options=options)  # which checks that there are tools if an option goes by them
+            if "options" not in own:  # with which LangChain copies a parser
+                own["options"] = read_options_of("Llama3JsonToolOutputParser", options, names.keys() - {"options"})
+            super().__init__(**own)
+            Extractor(self.tools, options=self.options)  # which checks that there are tools if an option goes by them
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
         """Read the first generation, a model's message or mere text.
@@ -209,12 +206,6 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         if self.on_invalid == "raise":
             _require_whole_calls(answer.reply, answer.written)
         yield from answer.last()
-
-
-def changed_options(options: ChatOptions | ReadOptions, usual: ChatOptions | ReadOptions) -> dict[str, Any]:
-    """Return the options that are not the usual ones, but the function that makes ids: no JSON has it."""
-    names = (one.name for one in fields(options) if one.name != "id_factory")
-    return {name: value for name in names if (value := getattr(options, name)) != getattr(usual, name)}
 
 
 def _require_whole_calls(reply: Reply, written: str) -> None:

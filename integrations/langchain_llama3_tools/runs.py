@@ -1,76 +1,109 @@
-"""Each request to the model inside as a step of the turn, of which callbacks and tracers are told."""
+"""Each request to the wrapped model as a step of the turn, of which callbacks and tracers are told.
+
+It is not a second run of a chat model: those who count such runs, their tokens and their usage find all of it in the
+wrapper's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackManager, BaseRunManager, CallbackManager
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk
 from langchain_core.outputs.chat_generation import merge_chat_generation_chunks
 from langchain_core.runnables.config import RunnableConfig, ensure_config
 
-from langchain_llama3_tools.both_ways import Steps, Way
-
-__all__ = ["Answer", "Manager", "begun", "steps_in", "told"]
-
-Answer = TypeVar("Answer", bound=ChatResult | list[ChatGenerationChunk])
-"""What a model gave."""
 Manager: TypeAlias = CallbackManager | AsyncCallbackManager
+_Manager = TypeVar("_Manager", CallbackManager, AsyncCallbackManager)
 
 
-def begun(config: RunnableConfig | None, way: Way) -> tuple[RunnableConfig, Manager]:
-    """Return the config by which a stream begins, and what tells of steps in its run: LangChain hands it none."""
+@dataclass
+class Step:
+    """How a request went."""
+
+    generations: list[ChatGeneration] = field(default_factory=list)
+    """What the model answered, whole or in chunks."""
+    error: Exception | None = None
+    """Why it failed."""
+
+    def outputs(self) -> dict[str, Any]:
+        """Return the messages without their usage, which counts with the turn."""
+        summed = merge_chat_generation_chunks([one for one in self.generations if isinstance(one, ChatGenerationChunk)])
+        generations: Sequence[ChatGeneration] = [summed] if summed else self.generations
+        return {"messages": [_without_usage(one.message) for one in generations]}
+
+
+def followed(config: RunnableConfig | None, kind: type[_Manager]) -> tuple[RunnableConfig, _Manager]:
+    """Return the config for a turn, and what tells of steps in its run.
+
+    LangChain tells a streaming model neither the id of its run nor who follows it: both are settled before it begins.
+    """
     given = ensure_config(config)
-    run_id = given.get("run_id") or uuid4()
-    manager = way.manager.configure(
+    manager: _Manager = kind.configure(
         given.get("callbacks"), inheritable_tags=given.get("tags"), inheritable_metadata=given.get("metadata")
     )
-    return {**given, "callbacks": manager, "run_id": run_id}, steps_in(run_id, manager, way)
+    run_id = given.get("run_id") or uuid4()
+    steps = manager.copy()
+    steps.parent_run_id = run_id
+    return {**given, "callbacks": manager, "run_id": run_id}, steps
 
 
-def steps_in(run_id: UUID, manager: BaseCallbackManager | BaseRunManager, way: Way) -> Manager:
-    """Return what tells those who follow a run of steps in it."""
-    tags, metadata = manager.inheritable_tags, manager.inheritable_metadata
-    return way.manager([*manager.inheritable_handlers], parent_run_id=run_id, tags=tags, metadata=metadata)
-
-
-def told(
-    steps: Steps[Answer], manager: Manager | None, llm: BaseChatModel, way: Way, kwargs: Mapping[str, Any]
-) -> Steps[Answer]:
-    """Take the steps of a request, and tell those who follow the wrapper's run: of a step in it, and how it ended.
-
-    It is no second run of a chat model: those who count such runs, their tokens and their usage have all in the
-    wrapper's.
+@contextmanager
+def step(manager: Manager | None, llm: BaseChatModel, kwargs: Mapping[str, Any]) -> Iterator[Step]:
+    """Tell of a request, and of what became of it. The errors of callbacks are raised, as are those of the request.
 
     Args:
-        steps: ask the model inside, and return what it gave.
-        manager: what tells of steps in the wrapper's run.
-        llm: the model inside.
-        way: how it is asked.
+        manager: what tells of steps; `None`: nobody is told.
+        llm: the model.
         kwargs: what it is asked with.
     """
-    step = None
+    request = Step()
+    if not isinstance(manager, CallbackManager) or not manager.handlers:
+        yield request
+        return
+    run = manager.on_chain_start(None, _asked(kwargs), name=_name(llm))
     try:
-        # Those of the context listen, too.
-        if manager and (manager := way.manager.configure(manager)).handlers:
-            asked = {name: value for name, value in kwargs.items() if value is not None}
-            step = yield manager.on_chain_start(None, asked, name=f"{llm.get_name()} request")
-        if llm.rate_limiter is not None:
-            yield getattr(llm.rate_limiter, f"{way.a}acquire")(blocking=True)
-        answer = yield from steps
+        yield request
     except BaseException as error:
-        if step is not None:
-            yield step.on_chain_error(error)
+        run.on_chain_error(error)
         raise
-    if step is not None:
-        summed = None if isinstance(answer, ChatResult) else merge_chat_generation_chunks(answer)
-        generations = answer.generations if isinstance(answer, ChatResult) else filter(None, [summed])
-        yield step.on_chain_end({"messages": [_without_usage(one.message) for one in generations]})
-    return answer
+    if request.error is None:
+        run.on_chain_end(request.outputs())
+    else:
+        run.on_chain_error(request.error)
+
+
+@asynccontextmanager
+async def astep(manager: Manager | None, llm: BaseChatModel, kwargs: Mapping[str, Any]) -> AsyncIterator[Step]:
+    """Tell of a request, as `step` does."""
+    request = Step()
+    if not isinstance(manager, AsyncCallbackManager) or not manager.handlers:
+        yield request
+        return
+    run = await manager.on_chain_start(None, _asked(kwargs), name=_name(llm))
+    try:
+        yield request
+    except BaseException as error:
+        await run.on_chain_error(error)
+        raise
+    if request.error is None:
+        await run.on_chain_end(request.outputs())
+    else:
+        await run.on_chain_error(request.error)
+
+
+def _asked(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in kwargs.items() if value is not None}
+
+
+def _name(llm: BaseChatModel) -> str:
+    return f"{llm.get_name()} request"
 
 
 def _without_usage(message: BaseMessage) -> BaseMessage:

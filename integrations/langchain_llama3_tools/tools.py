@@ -15,17 +15,6 @@ from llama3_tools.chat import Accepts, ChatOptions, ToolChat, class_problems, ke
 from llama3_tools.errors import a_type
 from llama3_tools.tools import SCHEMA_KEYS, describe_tool, require_tool_list, server_tool_error
 
-__all__ = [
-    "LangChainToolChoice",
-    "LangChainToolLike",
-    "accepting",
-    "bound_chat",
-    "output_tool",
-    "render_llama3_tools",
-    "to_openai_tools",
-    "tool_dicts",
-]
-
 LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[str, Any] | Tool
 """A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic, MCP or Bedrock,
 a JSON Schema with a title, or a `llama3_tools.Tool`."""
@@ -89,11 +78,10 @@ def accepting(tools: Iterable[object]) -> Accepts | None:
     return partial(_problems, classes) if classes else None
 
 
-def output_tool(tools: Iterable[object]) -> str | None:
-    """Return the tool that runs nothing: agents have one for a `response_format`; `None` if there are more, or none."""
+def output_tools(tools: Iterable[object]) -> tuple[str, ...]:
+    """Return the tools that run nothing: agents have one for each class of a `response_format`."""
     structured = (tool for tool in tools if isinstance(tool, StructuredTool))
-    empty = [tool.name for tool in structured if not (tool.func or tool.coroutine)]
-    return empty[0] if len(empty) == 1 else None
+    return tuple(tool.name for tool in structured if not (tool.func or tool.coroutine))
 
 
 def render_llama3_tools(

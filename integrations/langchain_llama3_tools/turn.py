@@ -1,125 +1,127 @@
 # ruff: noqa: ANN401, SLF001  # LangChain marks what a model overrides with an underscore
-"""One turn: the request to the model inside, and the further ones by which it is asked again."""
+"""One turn: the request to the wrapped model, and the further ones by which it is asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from inspect import signature
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import add_usage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.utils.aiter import aclosing
 
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
-from langchain_llama3_tools.both_ways import Out, Steps, Way
 from langchain_llama3_tools.conversation import to_dict, to_message
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
-from langchain_llama3_tools.runs import Answer, Manager, told
+from langchain_llama3_tools.runs import astep, step
+from langchain_llama3_tools.settings import of_constraint, of_tools
 from langchain_llama3_tools.tools import bound_chat
 from llama3_tools.chat import Hold, Request, failed_generation
 
 if TYPE_CHECKING:
     from langchain_llama3_tools.model import Llama3ToolModel
 
-__all__ = ["Turn"]
+# Some models need a run manager. What they tell it has calls in it, so nobody listens.
+_NOBODY = CallbackManagerForLLMRun.get_noop_manager()
+_ANOBODY = AsyncCallbackManagerForLLMRun.get_noop_manager()
 
 
 class Turn:
-    """A request, and the further ones by which the model is asked again."""
+    """A request, and the further ones by which the model is asked again.
 
-    def __init__(
-        self,
-        model: Llama3ToolModel,
-        way: Way,
-        messages: list[BaseMessage],
-        kwargs: Mapping[str, Any],
-        run: Manager | None,
-    ) -> None:
+    Use one of `whole`, `awhole`, `stream` and `astream`, once.
+    """
+
+    def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
         """Prepare the request.
 
         Args:
             model: the wrapper.
-            way: how the model inside is asked.
             messages: the conversation.
             kwargs: the request's settings. `tools`, `tool_choice` and `parallel_tool_calls`, as bound, are taken out.
-            run: what tells of steps in the wrapper's run.
         """
-        self._llm, self._options, self._way, self._run = model.llm, model.options, way, run
-        self._answered = model._answered
-        self._first_index = _BEYOND_TEXTS if model.output_version == "v1" else 0
+        self._llm, self._options, self._steps = model.llm, model.options, model._steps
+        self._outputs, self._is_v1, self._previews = model._output_tools, model.output_version == "v1", model._previews
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
+        choice = given.pop("tool_choice", None)
         self._request: Request = bound_chat(tools, model.options).request(
             [*map(to_dict, messages)],
-            tool_choice=given.pop("tool_choice", None),
+            tool_choice="none" if choice in (None, "auto") and _is_schema(given.get("response_format")) else choice,
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
             accepts=model._accepts,
-            output_tool=model._output_tool,
         )
         self._next: Request | None = self._request
-        self._given = {**given, **self._of_tools()}
-        self._hold = Hold(model.llm, model.options.constrain, given)
+        self._given = {**given, **of_tools(self._request, self._llm)}
+        self._hold = Hold(self._llm, self._options.constrain, given)
 
-    def whole(self) -> Steps[ChatResult]:
+    def whole(self) -> ChatResult:
         """Ask, and return the answer."""
         answer = ChatResult(generations=[])
         while self._asks():
-            try:
-                result: ChatResult | None = yield from self._told(self._whole)
-            except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
-                result = self._recover(error)
-            if result is not None:
-                answer = self._read(result, answer)
+            kwargs = self._kwargs()
+            with step(self._steps, self._llm, kwargs) as request:
+                try:
+                    self._wait()
+                    result: ChatResult | None = self._llm._generate(**kwargs, run_manager=_NOBODY)
+                    request.generations = result.generations if result else []
+                except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
+                    request.error = error
+                    result = self._recover(error)
+            answer = self._read(result, answer) if result else answer
         return answer
 
-    def stream(self) -> Steps[None]:
-        """Ask, and let the answer out in chunks. If the model is asked again, its next one follows."""
+    async def awhole(self) -> ChatResult:
+        """Ask, and return the answer."""
+        answer = ChatResult(generations=[])
+        while self._asks():
+            kwargs = self._kwargs()
+            async with astep(self._steps, self._llm, kwargs) as request:
+                try:
+                    await self._await()
+                    result: ChatResult | None = await self._llm._agenerate(**kwargs, run_manager=_ANOBODY)
+                    request.generations = result.generations if result else []
+                except Exception as error:  # noqa: BLE001 (the same)
+                    request.error = error
+                    result = self._recover(error)
+            answer = self._read(result, answer) if result else answer
+        return answer
+
+    def stream(self) -> Iterator[ChatGenerationChunk]:
+        """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            answer = AnswerStream(self._request, after=answer, first_index=self._first_index)
-            try:
-                yield from self._told(partial(self._streamed, answer))
-            except Exception as error:
-                if answer.has_content:
-                    yield from _out(answer.abort())
-                    yield Out(answer.report())
-                    advise(error, self._llm, self._options.tool_role)
-                    raise
-                recovered = self._recover(error)
-                if recovered is None:
-                    continue
-                yield from _fed_whole(answer, recovered)
-            yield from self._end(answer)
+            kwargs, answer = self._kwargs(), self._answer(answer)
+            with step(self._steps, self._llm, kwargs) as request:
+                try:
+                    self._wait()
+                    for chunk in self._chunks(kwargs):
+                        request.generations.append(chunk)
+                        yield from self._fed(answer, chunk)
+                except Exception as error:  # noqa: BLE001 (the same)
+                    request.error = error
+            yield from self._ended(answer, request.error)
 
-    def _told(self, ask: Callable[..., Steps[Answer]]) -> Steps[Answer]:
-        kwargs = {"messages": [*map(to_message, self._request.messages)], **self._kwargs}
-        nobody = self._way.run.get_noop_manager()  # some models need one, and what they tell it has calls in it
-        return told(ask(run_manager=nobody, **kwargs), self._run, self._llm, self._way, kwargs)
-
-    def _whole(self, **kwargs: Any) -> Steps[ChatResult]:
-        result: ChatResult = yield getattr(self._llm, f"_{self._way.a}generate")(**kwargs)
-        return result
-
-    def _streamed(self, answer: AnswerStream, **kwargs: Any) -> Steps[ChatResult | list[ChatGenerationChunk]]:
-        """Ask the model inside; one that does not stream answers with one chunk."""
-        llm, way = self._llm, self._way
-        if not llm._should_stream(async_api=bool(way.a), **{**kwargs, "stream": True}):
-            result = yield from self._whole(**kwargs)
-            yield from _fed_whole(answer, result)
-            return result
-        chunks = getattr(llm, f"_{way.a}stream")(**kwargs)
-        came: list[ChatGenerationChunk] = []
-        try:
-            while (chunk := (yield way.next(chunks, None))) is not None:
-                came.append(chunk)
-                yield from _out(answer.feed(chunk.message, chunk.generation_info))
-        finally:
-            if hasattr(chunks, f"{way.a}close"):
-                yield getattr(chunks, f"{way.a}close")()
-        return came
+    async def astream(self) -> AsyncIterator[ChatGenerationChunk]:
+        """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
+        answer: AnswerStream | None = None
+        while self._asks():
+            kwargs, answer = self._kwargs(), self._answer(answer)
+            async with astep(self._steps, self._llm, kwargs) as request:
+                try:
+                    await self._await()
+                    async with aclosing(self._achunks(kwargs)) as chunks:
+                        async for chunk in chunks:
+                            request.generations.append(chunk)
+                            for out in self._fed(answer, chunk):
+                                yield out
+                except Exception as error:  # noqa: BLE001 (the same)
+                    request.error = error
+            for out in self._ended(answer, request.error):
+                yield out
 
     def _asks(self) -> bool:
         """Go on to the next request, and return whether there is one: the first, or one that asks again."""
@@ -128,12 +130,37 @@ class Turn:
         self._request, self._next = self._next, None
         return True
 
-    @property
     def _kwargs(self) -> dict[str, Any]:
-        return {**self._given, **(_in_kwargs(self._request, self._llm, self._given) if self._hold.is_on else {})}
+        held = of_constraint(self._request, self._llm, self._given) if self._hold.is_on else {}
+        return {"messages": [*map(to_message, self._request.messages)], **self._given, **held}
+
+    def _wait(self) -> None:
+        if self._llm.rate_limiter is not None:
+            self._llm.rate_limiter.acquire(blocking=True)
+
+    async def _await(self) -> None:
+        if self._llm.rate_limiter is not None:
+            await self._llm.rate_limiter.aacquire(blocking=True)
+
+    def _chunks(self, kwargs: Mapping[str, Any]) -> Iterator[ChatGeneration]:
+        """Yield what the wrapped model answers; one that does not stream answers with one chunk."""
+        if type(self._llm)._stream is not BaseChatModel._stream:
+            yield from self._llm._stream(**kwargs, run_manager=_NOBODY)
+        else:
+            yield _with_all(self._llm._generate(**kwargs, run_manager=_NOBODY))
+
+    async def _achunks(self, kwargs: Mapping[str, Any]) -> AsyncIterator[ChatGeneration]:
+        """Yield what the wrapped model answers, as `_chunks` does."""
+        kind = type(self._llm)
+        if kind._astream is BaseChatModel._astream and kind._stream is BaseChatModel._stream:
+            yield _with_all(await self._llm._agenerate(**kwargs, run_manager=_ANOBODY))
+            return
+        async with aclosing(self._llm._astream(**kwargs, run_manager=_ANOBODY)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def _recover(self, error: Exception) -> ChatResult | None:
-        """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
+        """Return what a failed request answered nevertheless; `None`: it is sent again, without what was refused.
 
         Raises:
             Exception: the error, with advice if there is some.
@@ -151,12 +178,12 @@ class Turn:
 
     def _read(self, result: ChatResult, earlier: ChatResult) -> ChatResult:
         """Return a whole answer as it is read, with the usage of the earlier one."""
-        self._note_answer()
+        self._hold.note_answer()
         generations: list[ChatGeneration] = []
         output = result.llm_output
         for generation in result.generations:
             info = generation.generation_info
-            message, reply = read_answer(self._request, generation.message, info)
+            message, reply = read_answer(self._request, generation.message, info, self._outputs)
             info = info and with_reason(info, reply)
             if generation is result.generations[0]:
                 self._next = self._request.retry(reply)
@@ -168,16 +195,33 @@ class Turn:
             output |= self._llm._combine_llm_outputs([earlier.llm_output, output])
         return ChatResult(generations=generations, llm_output=output)
 
-    def _end(self, answer: AnswerStream) -> Iterator[Out]:
+    def _answer(self, before: AnswerStream | None) -> AnswerStream:
+        return AnswerStream(
+            self._request, after=before, outputs=self._outputs, is_v1=self._is_v1, previews=self._previews
+        )
+
+    def _fed(self, answer: AnswerStream, chunk: ChatGeneration) -> Iterator[ChatGenerationChunk]:
+        return _out(answer.feed(chunk.message, chunk.generation_info))
+
+    def _ended(self, answer: AnswerStream, error: Exception | None) -> Iterator[ChatGenerationChunk]:
         """Yield the end of a streamed answer, unless the model is asked again.
 
         Raises:
-            ValueError: nothing has arrived, though nothing was asked that a server may refuse.
+            Exception: the one with which the stream broke off, or one that says that nothing has arrived.
         """
-        if not answer.has_begun and not self._request.retried:
-            self._recover(ValueError(NO_RESPONSE))
-            return
-        self._note_answer()
+        if error is None and not answer.has_begun and not self._request.retried:
+            error = ValueError(NO_RESPONSE)
+        if error is not None and answer.has_content:
+            yield from _out(answer.abort())
+            yield answer.report()
+            advise(error, self._llm, self._options.tool_role)
+            raise error
+        if error is not None:
+            recovered = self._recover(error)
+            if recovered is None:
+                return
+            yield from self._fed(answer, _with_all(recovered))
+        self._hold.note_answer()
         has_said, ending = answer.has_said, [*_out(answer.end())]
         self._next = self._request.retry(answer.reply)
         if self._next is not None and not has_said:
@@ -185,45 +229,12 @@ class Turn:
             return
         yield from ending
         if self._next is None:
-            yield Out(answer.report())
-
-    def _note_answer(self) -> None:
-        self._answered[:] = [True]
-        self._hold.note_answer()
-
-    def _of_tools(self) -> dict[str, Any]:
-        """Return what the model inside is asked with if it gets the tools in its request."""
-        if not self._request.tools:
-            return {}
-        choice: Any = self._request.tool_choice
-        llm = self._llm
-        settings: dict[str, Any] = {"tool_choice": None if choice == "auto" else choice}
-        if not self._request.choice.parallel and "parallel_tool_calls" in signature(llm.bind_tools).parameters:
-            settings["parallel_tool_calls"] = False  # not every server takes it: the model's class says so
-        try:
-            bound: Any = llm.bind_tools(self._request.tools, **settings)
-        except NotImplementedError as error:
-            raise NotImplementedError(
-                f'tools_in="request" needs a model with bind_tools, and {type(llm).__name__} has none: '
-                'use tools_in="user"'
-            ) from error
-        return dict(bound.kwargs)
+            yield answer.report()
 
 
-_BEYOND_TEXTS = 1_000_000
-"""An index that no text has: in version 1 of the content, LangChain counts texts and adds up what has one index."""
-
-
-def _in_kwargs(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what holds a server to the form of an answer, as the model inside takes it."""
-    if llm._llm_type == "chat-ollama":
-        schema = request.answer_schema
-        return {} if schema is None else {"format": schema}
-    constraint = request.constraint
-    if constraint and hasattr(llm, "extra_body"):  # OpenAI's client parses what comes back for `response_format`
-        own = given.get("extra_body") or llm.extra_body or {}
-        return {"extra_body": {**constraint, **own}}
-    return constraint
+def _is_schema(response_format: Any) -> bool:
+    """Return whether the user holds the server to a schema of answers, so that it cannot call a tool."""
+    return isinstance(response_format, Mapping) and response_format.get("type") == "json_schema"
 
 
 def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
@@ -231,12 +242,12 @@ def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
     return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
 
 
-def _out(messages: Iterable[AIMessageChunk]) -> Iterator[Out]:
-    return (Out(ChatGenerationChunk(message=message)) for message in messages)
+def _out(messages: Iterable[AIMessageChunk]) -> Iterator[ChatGenerationChunk]:
+    return (ChatGenerationChunk(message=message) for message in messages)
 
 
-def _fed_whole(answer: AnswerStream, result: ChatResult) -> Iterator[Out]:
-    """Feed a whole answer, with all that is known of it."""
+def _with_all(result: ChatResult) -> ChatGeneration:
+    """Return a whole answer, for a stream, with all that is known of it."""
     generation = result.generations[0]
     info = {**(result.llm_output or {}), **(generation.generation_info or {})}
-    return _out(answer.feed(generation.message, info or None))
+    return ChatGeneration(message=generation.message, generation_info=info or None)
