@@ -7,22 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    BaseMessage,
-    InvalidToolCall,
-    ToolCallChunk,
-)
-from langchain_core.messages import ToolCall as LangChainToolCall
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, InvalidToolCall, ToolCallChunk
 from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
 from langchain_llama3_tools.conversation import REASONING, Content, of_answer, other_kwargs
 from langchain_llama3_tools.output_tools import stream_of
-from langchain_llama3_tools.previews import PREVIEW, written_in
-from llama3_tools import ToolCall
-from llama3_tools.chat import RefusedCall, Reply, Report, Request, finish_reason_in
+from langchain_llama3_tools.structured import PREVIEW, written_in
+from llama3_tools.chat import RefusedCall, Reply, Request, finish_reason_in
 
 _FINISH_REASON = "finish_reason"
 
@@ -30,16 +22,13 @@ _FINISH_REASON = "finish_reason"
 def read_answer(
     request: Request, message: BaseMessage, info: object = None, outputs: Sequence[str] = ()
 ) -> tuple[AIMessage, Reply]:
-    """Read a whole message into a new one: its calls, its text, its thoughts, and all else as it was.
+    """Return a new message, with all else as it was, and what the chat layer says of it.
 
     Args:
         request: what the message answers.
         message: what the model answered.
         info: what the server sent beside the message, which may have its finish reason.
-        outputs: the tools that run nothing: the answer may be the arguments of one of them.
-
-    Returns:
-        The message, and what the chat layer says of it.
+        outputs: the tools that run nothing.
     """
     stream = stream_of(request, outputs, follows=False)
     stream.feed(of_answer(message))
@@ -48,7 +37,7 @@ def read_answer(
     kwargs = other_kwargs(message)
     fields: dict[str, Any] = {
         "content": _content(reply),
-        "tool_calls": [to_call(call) for call in reply.tool_calls],
+        "tool_calls": [tool_call(name=call.name, args=call.arguments, id=call.id) for call in reply.tool_calls],
         "invalid_tool_calls": [_to_invalid(call) for call in reply.report.refused],
         "additional_kwargs": kwargs if reply.reasoning is None else {**kwargs, REASONING: reply.reasoning},
         "response_metadata": with_reason(_metadata(message), reply) | reply.report.to_dict(),
@@ -107,9 +96,9 @@ class AnswerStream:
         Args:
             request: what it answers.
             after: the answer before it in the same message, if the model was asked again.
-            outputs: the tools that run nothing: the answer may be the arguments of one of them.
-            is_v1: whether LangChain makes the content one of version 1. There, texts are numbered as calls are, and
-                what has one number is added up, so that calls have none.
+            outputs: the tools that run nothing.
+            is_v1: whether the content becomes one of version 1, in which LangChain numbers texts as calls are numbered,
+                and adds up what has one number: calls have none.
             previews: whether what the model writes goes out as it comes, too, beside the content.
         """
         self.has_begun = False
@@ -140,18 +129,9 @@ class AnswerStream:
         return "".join(self._written)
 
     def feed(self, given: str | BaseMessage, info: dict[str, Any] | None = None) -> Iterator[AIMessageChunk]:
-        """Take the next chunk, and return what became certain.
-
-        Args:
-            given: a text, a chunk or a whole message.
-            info: what the server sent beside it.
-        """
+        """Take a text, a chunk or a whole message, with what the server sent beside it; yield what became certain."""
         self.has_begun = True
-        if isinstance(given, str):
-            self.has_content = self.has_content or bool(given)
-            self._written.append(given)
-            yield from self._chunks(self._stream.feed({"content": given}), {})
-            return
+        given = AIMessageChunk(content=given) if isinstance(given, str) else given
         self._written.append(given.content if isinstance(given.content, str) else str(given.text))
         self._keep(given, info)
         answer = of_answer(given)
@@ -159,21 +139,22 @@ class AnswerStream:
         yield from self._chunks(self._stream.feed(answer), self._fields(given))
 
     def end(self) -> Iterator[AIMessageChunk]:
-        """Take the end of the answer, and return what was held back for it."""
+        """Take the end of the answer, and yield what was held back for it."""
         places = ((one.generation_info, one.message.response_metadata) for one in reversed(self._infos))
         yield from self._chunks(self._stream.end(finish_reason_in(*chain.from_iterable(places))), {})
 
     def abort(self) -> Iterator[AIMessageChunk]:
-        """Take the news that the answer broke off, and return what was held back, as text."""
+        """Take the news that the answer broke off, and yield what was held back, as text."""
         yield from self._chunks(self._stream.abort(), {})
 
     def report(self) -> ChatGenerationChunk:
-        """Return a chunk with all that is known at the end. It cannot be the last one, whose calls LangChain reads."""
+        """Return a chunk with all that is known at the end. It is not the last one, in which LangChain reads calls."""
         infos = self._infos
         whole = infos[0] + infos[1:] if infos else ChatGenerationChunk(message=AIMessageChunk(content=""))
         reply, info = self.reply, whole.generation_info
         metadata = with_reason(whole.message.response_metadata, reply) | reply.report.to_dict()
-        chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": self._invalid(reply.report)})
+        invalid = [self._piece(one["name"], one["args"], one["id"]) for one in map(_to_invalid, reply.report.refused)]
+        chunk = self._chunk({"response_metadata": metadata, "tool_call_chunks": invalid})
         return ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
 
     def last(self) -> Iterator[AIMessageChunk]:
@@ -206,14 +187,10 @@ class AnswerStream:
             return {"additional_kwargs": {REASONING: delta[REASONING]}}
         if calls := delta.get("tool_calls"):
             [call] = calls  # as the chat layer hands them out
-            name, arguments = call["function"]["name"], call["function"]["arguments"]
-            return {"tool_call_chunks": [self._piece(name, arguments, call["id"])]}
+            function = call["function"]
+            return {"tool_call_chunks": [self._piece(function["name"], function["arguments"], call["id"])]}
         content = delta.get("content")
         return None if content is None else {"content": content}
-
-    def _invalid(self, report: Report) -> list[ToolCallChunk]:
-        calls = map(_to_invalid, report.refused)
-        return [self._piece(call["name"], call["args"], call["id"]) for call in calls]
 
     def _piece(self, name: str | None, args: str | None, call_id: str | None) -> ToolCallChunk:
         self.index += 1
@@ -246,11 +223,6 @@ def _content(reply: Reply) -> Content:
     return [
         part["text"] if part.get("type") == "text" and isinstance(part.get("text"), str) else part for part in content
     ]
-
-
-def to_call(call: ToolCall) -> LangChainToolCall:
-    """Return a call for a message's `tool_calls`."""
-    return tool_call(name=call.name, args=call.arguments, id=call.id)
 
 
 def _to_invalid(call: RefusedCall) -> InvalidToolCall:

@@ -11,7 +11,6 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
     ChatMessage,
-    FunctionMessage,
     HumanMessage,
     MessageLikeRepresentation,
     SystemMessage,
@@ -23,17 +22,6 @@ from langchain_core.prompt_values import PromptValue
 
 from llama3_tools import PromptFormat
 from llama3_tools.chat import REFUSED_TOOL_CALLS, ToolChat, ToolRole
-
-__all__ = [
-    "REASONING",
-    "Content",
-    "flatten_tool_messages",
-    "of_answer",
-    "other_kwargs",
-    "to_dict",
-    "to_message",
-    "without_calls",
-]
 
 Content: TypeAlias = str | list[str | dict[Any, Any]]
 """The content of a message, as LangChain types it."""
@@ -72,16 +60,14 @@ def flatten_tool_messages(
     human: Result of get_weather: sunny
 
     Args:
-        messages: the conversation, in messages or what LangChain takes for them, such as `("user", "Hi")`; it is left
-            as it is.
+        messages: the conversation, in messages or what LangChain takes for them, such as `("user", "Hi")`.
         tool_role: the role of a message with results.
         prompt_format: the form in which calls are written.
 
     Raises:
-        TypeError: `messages` is no list of messages.
-        ValueError: `tool_role` is none of the roles, `prompt_format` none of the formats, or LangChain knows no message
-            of such a role or without such keys.
-        NotImplementedError: LangChain takes no such thing for a message.
+        TypeError: `messages` is not a list of messages.
+        ValueError: `tool_role` or `prompt_format` is none of its words.
+        NotImplementedError, ValueError: LangChain's own, of what it cannot make a message of.
     """
     chat = ToolChat((), tool_role=tool_role, prompt_format=prompt_format)
     if isinstance(messages, (str, BaseMessage, Mapping)) or not isinstance(messages, Iterable):
@@ -99,7 +85,7 @@ def to_dict(message: BaseMessage) -> dict[str, Any]:
     if isinstance(message, AIMessage):
         told = {key: value for key, value in message.response_metadata.items() if key == REFUSED_TOOL_CALLS}
         return {**converted, **of_answer(message), **_with_calls(message, _listed_calls(message)), **told}
-    return {**converted, "name": message.name} if isinstance(message, FunctionMessage) else converted
+    return converted
 
 
 def of_answer(message: BaseMessage) -> dict[str, Any]:
@@ -157,7 +143,7 @@ def _listed_calls(message: BaseMessage) -> list[dict[str, Any]]:
     """Return the calls of a message that an agent goes by, in OpenAI's form."""
     if not isinstance(message, AIMessage):
         return []
-    malformed = [call for call in message.invalid_tool_calls if not is_collected(call["args"])]
+    malformed = [call for call in message.invalid_tool_calls if not _is_collected(call["args"])]
     return [_call(call["name"], call["args"], call["id"]) for call in (*message.tool_calls, *malformed)]
 
 
@@ -172,11 +158,8 @@ def _are_pieces(sent: object) -> bool:
     )
 
 
-def is_collected(args: str | None) -> bool:
-    """Return whether the `args` of an invalid call are those that this library gives it: a JSON string without its end.
-
-    Its text is a part of the content, where it is read.
-    """
+def _is_collected(args: str | None) -> bool:
+    """Return whether the text of an invalid call is in the content: its `args` are a JSON string without its end."""
     try:
         return isinstance(json.loads(f'{args}"'), str)
     except (ValueError, RecursionError):

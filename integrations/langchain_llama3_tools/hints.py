@@ -6,10 +6,8 @@ from langchain_core.language_models import BaseChatModel
 
 from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, ToolRole, add_advice, endpoint_fault, what_to_do
 
-__all__ = ["NO_RESPONSE", "advise"]
-
 NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
-"""For a stream that holds nothing, such as a web page read as one. LangChain says the first half of it."""
+"""Of a stream without anything, such as a web page read as one. LangChain says the first half of it."""
 
 _NOT_COMPLETIONS = (
     "expected a dict or openai.BaseModel",  # langchain-openai, of a page; older ones say what follows
@@ -27,11 +25,6 @@ def advise(error: Exception, llm: BaseChatModel, tool_role: ToolRole) -> None:
     >>> advise(error, FakeListChatModel(responses=[]), "tool")
     >>> error.__notes__
     ['the server does not know this role: use tool_role="user"']
-
-    Args:
-        error: what the model raised.
-        llm: what was asked.
-        tool_role: the role in which results are sent.
     """
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
     if fault is EndpointFault.NO_TOOL_ROLE and tool_role != "user":

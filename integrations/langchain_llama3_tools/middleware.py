@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_llama3_tools.model import Llama3ToolModel
-from langchain_llama3_tools.options import chat_options_of
-from llama3_tools.chat import ChatOption, ChatOptions
+from langchain_llama3_tools.options import CHAT_OPTIONS, known
+from llama3_tools.chat import ChatOption, ChatOptions, chat_options
 from llama3_tools.errors import of_extra
 
 with of_extra(
@@ -48,17 +48,13 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
     """
 
     def __init__(self, **options: Unpack[ChatOption]) -> None:
-        """Configure the middleware.
-
-        Args:
-            **options: how conversations are held, as in `Llama3ToolModel`, each by its name.
+        """Take options by name, as `Llama3ToolModel` does: those of a conversation, and of reading.
 
         Raises:
-            TypeError: there is no such option, or it has the wrong type.
-            ValueError: an option has a value that it cannot have.
+            TypeError, ValueError: there is no such option, or it has the wrong type or value.
         """
         super().__init__()
-        self.options = chat_options_of("Llama3ToolMiddleware", options)
+        self.options = chat_options(None, known("Llama3ToolMiddleware", options, CHAT_OPTIONS))
         self._given = options
 
     def wrap_model_call(

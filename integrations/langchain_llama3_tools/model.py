@@ -18,12 +18,12 @@ from pydantic.v1 import BaseModel as BaseModelV1
 from typing_extensions import Self
 
 from langchain_llama3_tools.conversation import flatten_tool_messages
-from langchain_llama3_tools.options import changed_options, chat_options_of
+from langchain_llama3_tools.options import CHAT_OPTIONS, changed_options, known
 from langchain_llama3_tools.runs import Manager, followed
 from langchain_llama3_tools.structured import ObjectReader
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, accepting, bound_chat, output_tools
 from langchain_llama3_tools.turn import Turn
-from llama3_tools.chat import Accepts, ArgumentChecks, ChatOptions
+from llama3_tools.chat import Accepts, ArgumentChecks, ChatOptions, chat_options
 from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
@@ -77,15 +77,10 @@ class Llama3ToolModel(BaseChatModel):
     """What tells of steps in the run of the turn: LangChain hands none to `_stream`."""
 
     def __init__(self, llm: BaseChatModel, **options: Unpack[ModelOption]) -> None:
-        """Wrap a model.
-
-        Args:
-            llm: the model.
-            **options: those of `ChatOptions`, of `ReadOptions`, and of LangChain's chat models, each by its name.
+        """Wrap a model. Options are those of a conversation, of reading, and of LangChain's chat models, by name.
 
         Raises:
-            TypeError: `llm` is not a chat model, there is no such option, or it has the wrong type.
-            ValueError: an option has a value that it cannot have.
+            TypeError, ValueError: `llm` is not a chat model, or an option does not exist, or has a wrong type or value.
         """
         if not isinstance(llm, BaseChatModel):
             raise TypeError(
@@ -96,7 +91,7 @@ class Llama3ToolModel(BaseChatModel):
         own: dict[str, Any] = {name: value for name, value in options.items() if name in names}
         others = {name: value for name, value in options.items() if name not in names}
         if "options" not in own:  # with which LangChain copies a model
-            own["options"] = chat_options_of("Llama3ToolModel", others, names.keys() - {"llm", "options"})
+            own["options"] = chat_options(None, known("Llama3ToolModel", others, [*CHAT_OPTIONS, *names]))
         if limiter := own.pop("rate_limiter", None):
             llm = llm.model_copy(update={"rate_limiter": limiter})
         if "streaming" in llm.model_fields_set:
@@ -134,6 +129,9 @@ class Llama3ToolModel(BaseChatModel):
                 one name, or `tool_choice` is none of them.
         """
         del strict
+        is_schema = isinstance(response_format, dict) and response_format.get("type") == "json_schema"
+        if is_schema and tool_choice in (None, "auto"):
+            tool_choice = "none"
         chat = bound_chat(tools, self.options)
         chat.prompt(tool_choice)  # which checks the choice
         converted = [tool.to_openai() for tool in chat.tools.values()]
@@ -198,11 +196,8 @@ class Llama3ToolModel(BaseChatModel):
         return bound | RunnableGenerator(reader.stream, reader.astream)
 
     def _flattened(self, given: LanguageModelInput) -> LanguageModelInput:
-        """Return what the model is asked, with calls and results as text."""
-        if isinstance(given, str):
-            return given
-        options = self.options
-        return flatten_tool_messages(given, tool_role=options.tool_role, prompt_format=options.prompt_format or "json")
+        form = {"tool_role": self.options.tool_role, "prompt_format": self.options.prompt_format or "json"}
+        return given if isinstance(given, str) else flatten_tool_messages(given, **form)  # type: ignore[arg-type]
 
     def get_token_ids(self, text: str) -> list[int]:
         """Return the tokens of a text, as the wrapped model counts them."""
@@ -218,7 +213,7 @@ class Llama3ToolModel(BaseChatModel):
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
-        """Return whether LangChain can write it as JSON: with all options but the function that makes ids."""
+        """Return that LangChain can write it as JSON, without the `id_factory`."""
         return True
 
     @property
@@ -247,52 +242,51 @@ class Llama3ToolModel(BaseChatModel):
 
     def invoke(self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
         """Return an answer, as any chat model does."""
-        config, steps = followed(config, CallbackManager)
-        return BaseChatModel.invoke(self._telling(steps), input, config, **kwargs)
+        model, config = self._followed(config, CallbackManager)
+        return BaseChatModel.invoke(model, input, config, **kwargs)
 
     async def ainvoke(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AIMessage:
         """Return an answer, as any chat model does."""
-        config, steps = followed(config, AsyncCallbackManager)
-        return await BaseChatModel.ainvoke(self._telling(steps), input, config, **kwargs)
+        model, config = self._followed(config, AsyncCallbackManager)
+        return await BaseChatModel.ainvoke(model, input, config, **kwargs)
 
     def stream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        config, steps = followed(config, CallbackManager)
-        return BaseChatModel.stream(self._telling(steps), input, config, **kwargs)
+        model, config = self._followed(config, CallbackManager)
+        return BaseChatModel.stream(model, input, config, **kwargs)
 
     async def astream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        config, steps = followed(config, AsyncCallbackManager)
-        async with aclosing(BaseChatModel.astream(self._telling(steps), input, config, **kwargs)) as chunks:
+        model, config = self._followed(config, AsyncCallbackManager)
+        async with aclosing(BaseChatModel.astream(model, input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    def _telling(self, steps: Manager) -> Self:
+    def _followed(
+        self, config: RunnableConfig | None, kind: type[CallbackManager | AsyncCallbackManager]
+    ) -> tuple[Self, RunnableConfig]:
         model = self.model_copy()
-        model._steps = steps
-        return model
+        config, model._steps = followed(config, kind)
+        return model, config
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return self._turn(messages, stop, kwargs).whole()
+        return Turn(self, messages, {"stop": stop, **kwargs}).whole()
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return await self._turn(messages, stop, kwargs).awhole()
+        return await Turn(self, messages, {"stop": stop, **kwargs}).awhole()
 
     def _stream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
-        return self._turn(messages, stop, kwargs).stream()
+        return Turn(self, messages, {"stop": stop, **kwargs}).stream()
 
     def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        return self._turn(messages, stop, kwargs).astream()
-
-    def _turn(self, messages: list[BaseMessage], stop: Any, kwargs: dict[str, Any]) -> Turn:
-        return Turn(self, messages, {"stop": stop, **kwargs})
+        return Turn(self, messages, {"stop": stop, **kwargs}).astream()

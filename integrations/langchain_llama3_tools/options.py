@@ -12,11 +12,11 @@ from langchain_core.language_models import ModelProfile
 from langchain_core.rate_limiters import BaseRateLimiter
 
 from llama3_tools import Limits, ReadOptions
-from llama3_tools.chat import ChatOption, ChatOptions, chat_options, read_options
+from llama3_tools.chat import ChatOption, ChatOptions
 from llama3_tools.errors import did_you_mean
 
-_OF_READING = tuple(one.name for one in fields(ReadOptions) if one.name != "progress")  # no message has a place for it
-_OF_CHAT = (*(one.name for one in fields(ChatOptions) if one.name != "read"), *_OF_READING)
+READ_OPTIONS = tuple(one.name for one in fields(ReadOptions) if one.name != "progress")  # no message has a place for it
+CHAT_OPTIONS = (*(one.name for one in fields(ChatOptions) if one.name != "read"), *READ_OPTIONS)
 
 
 class ModelOption(ChatOption, total=False):
@@ -36,45 +36,23 @@ class ModelOption(ChatOption, total=False):
     verbose: bool
 
 
-def chat_options_of(owner: str, given: Mapping[str, Any], others: Iterable[str] = ()) -> ChatOptions:
-    """Return the options of a conversation that were given by name.
+def known(owner: str, given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return options, after a check that the class that the user wrote has each of them.
 
-    >>> chat_options_of("Llama3ToolModel", {"tool_rol": "tool"})
+    >>> known("Llama3ToolModel", {"tool_rol": "tool"}, CHAT_OPTIONS)
     Traceback (most recent call last):
     TypeError: Llama3ToolModel has no option 'tool_rol'; did you mean 'tool_role'?
-
-    Args:
-        owner: the class that the user wrote, for errors.
-        given: the options.
-        others: the names of further options that the class has.
-
-    Raises:
-        TypeError: there is no such option, or it has the wrong type.
-        ValueError: an option has a value that it cannot have.
     """
-    _require_known(owner, given, [*_OF_CHAT, *others], "; parameters such as temperature belong to the wrapped model")
-    return chat_options(None, _loaded(given))
-
-
-def read_options_of(owner: str, given: Mapping[str, Any], others: Iterable[str] = ()) -> ReadOptions:
-    """Return the options of reading that were given by name; see `chat_options_of`."""
-    _require_known(owner, given, [*_OF_READING, *others], "")
-    return read_options(None, _loaded(given))
+    names = list(names)
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, names) or "; parameters such as temperature belong to the model that it reads"
+            raise TypeError(f"{owner} has no option {name!r}{hint}")
+    limits = given.get("limits")  # which `dumps` writes as a list
+    return {**given, "limits": Limits(*limits)} if isinstance(limits, list) else dict(given)
 
 
 def changed_options(options: ChatOptions | ReadOptions, usual: ChatOptions | ReadOptions) -> dict[str, Any]:
     """Return the options that differ from the usual ones, without the `id_factory`, which JSON cannot have."""
     names = (one.name for one in fields(options) if one.name not in {"id_factory", "read"})
     return {name: value for name in names if (value := getattr(options, name)) != getattr(usual, name)}
-
-
-def _require_known(owner: str, given: Iterable[str], known: list[str], otherwise: str) -> None:
-    for name in given:
-        if name not in known:
-            raise TypeError(f"{owner} has no option {name!r}{did_you_mean(name, known) or otherwise}")
-
-
-def _loaded(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options with the limits as such: `dumps` writes them as a list."""
-    limits = given.get("limits")
-    return {**given, "limits": Limits(*limits)} if isinstance(limits, list) else dict(given)

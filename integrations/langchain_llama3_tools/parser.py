@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.exceptions import OutputParserException
@@ -14,13 +13,12 @@ from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.aiter import aclosing
 from pydantic import ConfigDict, Field, InstanceOf
-from typing_extensions import Self
 
 from langchain_llama3_tools.answers import AnswerStream, read_answer
-from langchain_llama3_tools.options import changed_options, read_options_of
+from langchain_llama3_tools.options import READ_OPTIONS, changed_options, known
 from langchain_llama3_tools.tools import LangChainToolLike, to_openai_tools
 from llama3_tools import Extractor, ReadOption, ReadOptions, render_tool_prompt
-from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat
+from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Request, kept_chat, read_options
 from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
@@ -64,37 +62,35 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
     """How the model's text is read. Give the options by name: `Llama3JsonToolOutputParser(repair=True)`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    if TYPE_CHECKING:
+    def __init__(
+        self,
+        tools: Iterable[LangChainToolLike] | None = None,
+        *,
+        on_invalid: OnInvalid = "collect",
+        repeated_calls: RepeatedCalls = "report",
+        name: str | None = None,
+        **options: Unpack[ReadOption],
+    ) -> None:
+        """Take the tools, and the options by name.
 
-        def __init__(
-            self,
-            tools: Iterable[LangChainToolLike] | None = None,
-            *,
-            on_invalid: OnInvalid = "collect",
-            repeated_calls: RepeatedCalls = "report",
-            name: str | None = None,
-            **options: Unpack[ReadOption],
-        ) -> None: ...
-    else:
-
-        def __init__(self, tools: Any = None, **options: Any) -> None:
-            names = type(self).model_fields
-            own = {name: options.pop(name) for name in list(options) if name in names}
-            if tools is not None:
-                own["tools"] = to_openai_tools(tools)
-            if "options" not in own:  # with which LangChain copies a parser
-                own["options"] = read_options_of("Llama3JsonToolOutputParser", options, names.keys() - {"options"})
-            super().__init__(**own)
-            Extractor(self.tools, options=self.options)  # which checks that there are tools if an option goes by them
+        Raises:
+            ToolDefinitionError: a tool cannot be read.
+            TypeError, ValueError: there is no such option, it has the wrong type or value, or it needs `tools`.
+        """
+        given: dict[str, Any] = dict(options)
+        read = given.pop("options", None)  # with which LangChain copies a parser
+        if read is None:
+            names = [*READ_OPTIONS, "tools", *type(self).model_fields]
+            read = read_options(None, known("Llama3JsonToolOutputParser", given, names))
+        declared = None if tools is None else to_openai_tools(tools)
+        own: dict[str, Any] = {"on_invalid": on_invalid, "repeated_calls": repeated_calls, "options": read}
+        super().__init__(name=name, **own, options=read)
+        Extractor(declared, options=read)  # which checks that there are tools if an option goes by them
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
-        """Read the first generation, a model's message or mere text.
-
-        Args:
-            result: the generations; the first one counts.
-            partial: not used: `transform` reads what is still to come in pieces.
+        """Read the first generation, a model's message or mere text; `partial` is not used.
 
         Raises:
             TypeError: the message is not a model's.
@@ -110,24 +106,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             _require_whole_calls(reply, str(message.text))
         return read
 
-    async def aparse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
-        """Read the first generation, as `parse_result` does: it takes less time than a change of threads."""
-        return self.parse_result(result, partial=partial)
-
     def parse(self, text: str) -> AIMessage:
-        """Read mere text.
+        """Read mere text, as `parse_result` does.
 
         >>> Llama3JsonToolOutputParser().parse('{"name": "now", "parameters": {}}').tool_calls[0]["name"]
         'now'
-
-        Raises:
-            OutputParserException: as `parse_result` does.
         """
         return self.parse_result([Generation(text=text)])
-
-    async def aparse(self, text: str) -> AIMessage:
-        """Read mere text, as `parse` does."""
-        return self.parse(text)
 
     async def atransform(
         self, input: AsyncIterator[str | BaseMessage], config: RunnableConfig | None = None, **kwargs: Any
@@ -185,13 +170,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         for chunk in self._ending(answer):
             yield chunk
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with other values of some fields, as pydantic does; they are not checked."""
-        copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop("_request", None)  # which was made of the fields
-        return copied
-
-    @cached_property
+    @property
     def _request(self) -> Request:
         """What every answer is read by: it asks for nothing."""
         options = ChatOptions(
@@ -216,16 +195,9 @@ def _require_whole_calls(reply: Reply, written: str) -> None:
     raise OutputParserException(f"The model wrote {count}: {'; '.join(map(str, refused))}", llm_output=written)
 
 
-_ROLES_OF_MODELS = {"assistant", "ai", "model"}
-
-
 def _require_output(output: object) -> Any:
-    """Require a text, or a message that a model may have written: a call in any other one was not made.
-
-    Raises:
-        TypeError: it is another.
-    """
-    if isinstance(output, (str, AIMessage)) or getattr(output, "role", None) in _ROLES_OF_MODELS:
+    """Require a text, or a message that a model may have written: a call in any other one was not made."""
+    if isinstance(output, (str, AIMessage)) or getattr(output, "role", None) in {"assistant", "ai", "model"}:
         return output
     raise TypeError(
         f"the parser takes what the model wrote, not {a_type(output)}: pass the last AIMessage, or its text"

@@ -13,11 +13,7 @@ from llama3_tools.chat import Request
 
 
 def of_tools(request: Request, llm: BaseChatModel) -> dict[str, Any]:
-    """Return what binds the tools to the wrapped model, with `tools_in="request"`; else nothing.
-
-    Raises:
-        NotImplementedError: no tools can be bound to the model.
-    """
+    """Return what binds the tools to the wrapped model, with `tools_in="request"`; else nothing."""
     if not request.tools:
         return {}
     choice: Any = request.tool_choice
@@ -34,33 +30,17 @@ def of_tools(request: Request, llm: BaseChatModel) -> dict[str, Any]:
 
 
 def of_constraint(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what holds the server to the form of the answer, in the place where the wrapped model sends it.
-
-    Args:
-        request: the request.
-        llm: the wrapped model.
-        given: what else it is asked with.
-    """
+    """Return what holds the server to the form of the answer, in the place from which the wrapped model sends it."""
     if llm._llm_type == "chat-ollama":
         schema = request.answer_schema
         return {} if schema is None else {"format": schema}
     constraint = request.constraint
     if not (constraint and hasattr(llm, "extra_body")):
         return constraint
-    if _asks_for_responses(llm) and "response_format" in constraint:
+    is_responses_api = getattr(llm, "use_responses_api", None) or llm.output_version == "responses/v1"
+    if is_responses_api and "response_format" in constraint:
         named = constraint["response_format"]["json_schema"]
         constraint = {"text": {"format": {"type": "json_schema", **named}}}
     # As arguments of its own, OpenAI's client would parse the answer by them.
     own = given.get("extra_body") or getattr(llm, "extra_body", None) or {}
     return {"extra_body": {**constraint, **own}}
-
-
-def _asks_for_responses(llm: BaseChatModel) -> bool:
-    """Return whether `ChatOpenAI` speaks the Responses API, as the user has set it."""
-    chosen = getattr(llm, "use_responses_api", None)
-    if chosen is not None:
-        return bool(chosen)
-    return llm.output_version == "responses/v1" or any(getattr(llm, name, None) for name in _OF_RESPONSES)
-
-
-_OF_RESPONSES = ("context_management", "include", "reasoning", "truncation", "use_previous_response_id")

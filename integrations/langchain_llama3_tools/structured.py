@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from json import JSONDecodeError
+from typing import Any, TypeAlias
 
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.utils.json import parse_partial_json
 
-from langchain_llama3_tools.previews import Preview
 from llama3_tools import Tool
 from llama3_tools.chat import REFUSED_TOOL_CALLS
 
+PREVIEW = "llama3_tools_preview"
+"""Where chunks have what the model wrote, among the `additional_kwargs`, by how often it had been asked again."""
+
+_Misfits: TypeAlias = Callable[[str, dict[str, Any]], list[str]]
+
 
 class ObjectReader:
-    """Reads the object of a schema in the messages of a model that had to call its tool.
+    """Reads the object of a schema in the messages of a model that had to call a tool.
 
     >>> reader = ObjectReader(Tool("Person"), None, lambda name, arguments: [], include_raw=False)
     >>> reader.read(AIMessage("No."))
@@ -23,32 +29,14 @@ class ObjectReader:
     ...
     """
 
-    def __init__(
-        self,
-        tool: Tool,
-        schema: type | None,
-        misfits: Callable[[str, dict[str, Any]], list[str]],
-        *,
-        include_raw: bool,
-    ) -> None:
-        """Keep what to read.
-
-        Args:
-            tool: the tool that the model was shown.
-            schema: the pydantic class to make of the arguments; `None`: they are the object.
-            misfits: says what does not fit in a call's arguments.
-            include_raw: whether the message is returned, too, and an error beside it rather than raised.
-        """
+    def __init__(self, tool: Tool, schema: type | None, misfits: _Misfits, *, include_raw: bool) -> None:
+        """Read the arguments of a tool, and make a pydantic class of them, if there is one: `schema`."""
         self._tool, self._schema, self._misfits, self._include_raw = tool, schema, misfits, include_raw
         self.previews = schema is None and not include_raw
         """Whether a stream yields the object while it is written."""
 
     def read(self, message: AIMessage) -> Any:  # noqa: ANN401 (of the schema)
-        """Return the object, or, with `include_raw`, what LangChain returns with it.
-
-        Raises:
-            OutputParserException: there is none that fits.
-        """
+        """Return the object, or raise `OutputParserException`. With `include_raw`, the message comes with either."""
         try:
             parsed, error = self._object_in(message), None
         except OutputParserException as misfit:
@@ -59,7 +47,7 @@ class ObjectReader:
 
     def stream(self, chunks: Iterator[AIMessage]) -> Iterator[Any]:
         """Yield the object as far as it is written, and at the end the one that counts."""
-        preview, arrived = self._preview(), list[AIMessage]()
+        preview, arrived = _Preview(self._tool), list[AIMessage]()
         for chunk in chunks:
             arrived.append(chunk)
             if self.previews and (found := preview.add(chunk)):
@@ -68,7 +56,7 @@ class ObjectReader:
 
     async def astream(self, chunks: AsyncIterator[AIMessage]) -> AsyncIterator[Any]:
         """Yield the object as `stream` does."""
-        preview, arrived = self._preview(), list[AIMessage]()
+        preview, arrived = _Preview(self._tool), list[AIMessage]()
         async for chunk in chunks:
             arrived.append(chunk)
             if self.previews and (found := preview.add(chunk)):
@@ -76,12 +64,9 @@ class ObjectReader:
         for found in self._last(arrived, preview):
             yield found
 
-    def _preview(self) -> Preview:
-        return Preview(self._tool.name, self._tool.arguments_schema.get("properties") or ())
-
-    def _last(self, arrived: list[AIMessage], preview: Preview) -> Iterator[Any]:
+    def _last(self, arrived: list[AIMessage], preview: _Preview) -> Iterator[Any]:
         first, *others = arrived
-        whole = self.read(first + others if others else first)  # type: ignore[operator, arg-type]  # chunks, all at once
+        whole = self.read(first + others if others else first)  # type: ignore[arg-type]  # chunks, all at once
         if whole != preview.last:
             yield whole
 
@@ -109,3 +94,58 @@ def _why_none(message: AIMessage) -> str:
     if message.tool_calls:
         return f"it called {message.tool_calls[0]['name']!r}"
     return f"it wrote {str(message.text)!r:.200}"
+
+
+def written_in(chunk: BaseMessage) -> str:
+    """Return what a model has written in a chunk: text, or a piece of the arguments of a call that its server found."""
+    if chunk.text or not isinstance(chunk, AIMessageChunk):
+        return str(chunk.text)
+    return "".join(piece["args"] or "" for piece in chunk.tool_call_chunks)
+
+
+class _Preview:
+    """The arguments of a tool, as far as they are written. If the model is asked again, they begin anew.
+
+    >>> preview = _Preview(Tool("Person", parameters={"type": "object", "properties": {"name": {}, "age": {}}}))
+    >>> pieces = ['Sure: {"name": "Al', '", "a', 'ge": 3']
+    >>> [preview.add(AIMessageChunk("", additional_kwargs={PREVIEW: {"0": piece}})) for piece in pieces]
+    [{'name': 'Al'}, None, {'name': 'Al', 'age': 3}]
+    """
+
+    def __init__(self, tool: Tool) -> None:
+        """Begin with nothing."""
+        self._name, self._properties = tool.name, tool.arguments_schema.get("properties", {}).keys()
+        self._answer = self._written = ""
+        self.last: dict[str, Any] | None = None
+        """The last object that was returned."""
+
+    def add(self, chunk: AIMessage) -> dict[str, Any] | None:
+        """Take the next chunk, and return the object, if it has changed. A whole message has no preview."""
+        pieces = chunk.additional_kwargs.get(PREVIEW) if isinstance(chunk, AIMessageChunk) else None
+        if not pieces:
+            return None
+        [(answer, piece)] = pieces.items()
+        self._written = self._written + piece if answer == self._answer else piece
+        self._answer = answer
+        found = self._arguments()
+        if not found or found == self.last:
+            return None
+        self.last = found
+        return found
+
+    def _arguments(self) -> dict[str, Any] | None:
+        """Return the arguments of a call, or an object that may be them. `{"name": "Per` may yet become either."""
+        begin = self._written.find("{", self._written.rfind("</think>") + 1)
+        try:
+            found = parse_partial_json(self._written[begin:]) if begin >= 0 else None
+        except JSONDecodeError:  # of prose, or of words after the object, which is whole then
+            return None
+        if isinstance(found, dict) and isinstance(found.get("tool_call"), dict):  # the strict response format
+            found = found["tool_call"]
+        if not isinstance(found, dict):
+            return None
+        name = str(found.get("name"))
+        if name == self._name and (of_call := found.get("parameters", found.get("arguments"))) is not None:
+            return of_call if isinstance(of_call, dict) else None
+        is_undecided = list(found) == ["name"] and self._name.startswith(name)
+        return found if found.keys() <= self._properties and not is_undecided else None

@@ -29,29 +29,20 @@ _EXPECTED = "a LangChain tool, a function, a pydantic class, a TypedDict or an O
 def to_openai_tools(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     """Convert tools into OpenAI tool dicts, as LangChain's own `bind_tools` does.
 
-    >>> def get_weather(city: str) -> str:
-    ...     "The weather of a city."
-    ...     return "sunny"
-    >>> to_openai_tools([get_weather])[0]["function"]["parameters"]["required"]
-    ['city']
-
     Raises:
-        TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a tool cannot be converted, has no name or that of another one, or its parameters are no
-            JSON Schema.
+        TypeError: `tools` is not a list of tools.
+        ToolDefinitionError: a tool cannot be converted, has no name or that of another one, or its parameters are not
+            a JSON Schema.
     """
-    return [tool.to_openai() for tool in declare_tools(tool_dicts(tools)).values()]
+    return [tool.to_openai() for tool in declare_tools(_tool_dicts(tools)).values()]
 
 
 def bound_chat(tools: Iterable[LangChainToolLike], options: ChatOptions) -> ToolChat:
     """Return the chat with these tools, of which agents bring the same with each request: it is made once.
 
-    A tool may be there twice, as a class and as its schema, say; it is taken once.
-
-    Raises:
-        TypeError, ToolDefinitionError: as `to_openai_tools` does.
+    A tool may be there twice, as a class and as its schema, say; it is taken once. It raises as `to_openai_tools` does.
     """
-    return kept_chat(tool_dicts(tools), options, _once)
+    return kept_chat(_tool_dicts(tools), options, _once)
 
 
 def _once(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -60,12 +51,7 @@ def _once(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [tool for index, tool in enumerate(given) if untitled[index] not in untitled[:index]]
 
 
-def tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
-    """Return tools as dicts that `declare_tools` reads.
-
-    Raises:
-        TypeError, ToolDefinitionError: as `to_openai_tools` does.
-    """
+def _tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     require_tool_list(tools, BaseTool)
     return [_to_dict(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
 
@@ -97,10 +83,7 @@ def render_llama3_tools(
     >>> def now() -> str:
     ...     "The time."
     ...     return "12:00"
-    >>> prompt = render_llama3_tools([now], tool_choice="any")
-    >>> prompt.splitlines()[0][:65]
-    'Given the following functions, please respond with a JSON for a f'
-    >>> prompt.splitlines()[-1]
+    >>> render_llama3_tools([now], tool_choice="any").splitlines()[-1]
     'Call a function in your reply.'
 
     Args:
@@ -109,8 +92,8 @@ def render_llama3_tools(
         tool_choice: which tool it has to call, if any. With `"none"`, there is nothing to show: the text is empty.
 
     Raises:
-        TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a tool cannot be converted, its parameters are no JSON Schema, two have one name, or
+        TypeError: `tools` is not a list of tools.
+        ToolDefinitionError: a tool cannot be converted, its parameters are not a JSON Schema, two have one name, or
             `tool_choice` is none of them.
         ValueError: `prompt_format` is none of the formats.
     """

@@ -16,7 +16,7 @@ from langchain_core.utils.aiter import aclosing
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
 from langchain_llama3_tools.conversation import to_dict, to_message
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
-from langchain_llama3_tools.runs import astep, step
+from langchain_llama3_tools.runs import Step
 from langchain_llama3_tools.settings import of_constraint, of_tools
 from langchain_llama3_tools.tools import bound_chat
 from llama3_tools.chat import Hold, Request, failed_generation
@@ -36,21 +36,15 @@ class Turn:
     """
 
     def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
-        """Prepare the request.
-
-        Args:
-            model: the wrapper.
-            messages: the conversation.
-            kwargs: the request's settings. `tools`, `tool_choice` and `parallel_tool_calls`, as bound, are taken out.
-        """
+        """Prepare the request. Of its settings, `tools`, `tool_choice` and `parallel_tool_calls` are taken out."""
         self._llm, self._options, self._steps = model.llm, model.options, model._steps
-        self._outputs, self._is_v1, self._previews = model._output_tools, model.output_version == "v1", model._previews
+        self._outputs = model._output_tools
+        self._reading: dict[str, Any] = {"is_v1": model.output_version == "v1", "previews": model._previews}
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
-        choice = given.pop("tool_choice", None)
         self._request: Request = bound_chat(tools, model.options).request(
             [*map(to_dict, messages)],
-            tool_choice="none" if choice in (None, "auto") and _is_schema(given.get("response_format")) else choice,
+            tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
             accepts=model._accepts,
         )
@@ -62,64 +56,41 @@ class Turn:
         """Ask, and return the answer."""
         answer = ChatResult(generations=[])
         while self._asks():
-            kwargs = self._kwargs()
-            with step(self._steps, self._llm, kwargs) as request:
-                try:
-                    self._wait()
-                    result: ChatResult | None = self._llm._generate(**kwargs, run_manager=_NOBODY)
-                    request.generations = result.generations if result else []
-                except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
-                    request.error = error
-                    result = self._recover(error)
-            answer = self._read(result, answer) if result else answer
+            with self._step() as request:
+                request.result = self._llm._generate(**request.kwargs, run_manager=_NOBODY)
+            answer = self._read(request, answer)
         return answer
 
     async def awhole(self) -> ChatResult:
         """Ask, and return the answer."""
         answer = ChatResult(generations=[])
         while self._asks():
-            kwargs = self._kwargs()
-            async with astep(self._steps, self._llm, kwargs) as request:
-                try:
-                    await self._await()
-                    result: ChatResult | None = await self._llm._agenerate(**kwargs, run_manager=_ANOBODY)
-                    request.generations = result.generations if result else []
-                except Exception as error:  # noqa: BLE001 (the same)
-                    request.error = error
-                    result = self._recover(error)
-            answer = self._read(result, answer) if result else answer
+            async with self._step() as request:
+                request.result = await self._llm._agenerate(**request.kwargs, run_manager=_ANOBODY)
+            answer = self._read(request, answer)
         return answer
 
     def stream(self) -> Iterator[ChatGenerationChunk]:
         """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            kwargs, answer = self._kwargs(), self._answer(answer)
-            with step(self._steps, self._llm, kwargs) as request:
-                try:
-                    self._wait()
-                    for chunk in self._chunks(kwargs):
-                        request.generations.append(chunk)
-                        yield from self._fed(answer, chunk)
-                except Exception as error:  # noqa: BLE001 (the same)
-                    request.error = error
+            answer = AnswerStream(self._request, after=answer, outputs=self._outputs, **self._reading)
+            with self._step() as request:
+                for chunk in self._chunks(request.kwargs):
+                    request.chunks.append(chunk)
+                    yield from _fed(answer, chunk)
             yield from self._ended(answer, request.error)
 
     async def astream(self) -> AsyncIterator[ChatGenerationChunk]:
         """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            kwargs, answer = self._kwargs(), self._answer(answer)
-            async with astep(self._steps, self._llm, kwargs) as request:
-                try:
-                    await self._await()
-                    async with aclosing(self._achunks(kwargs)) as chunks:
-                        async for chunk in chunks:
-                            request.generations.append(chunk)
-                            for out in self._fed(answer, chunk):
-                                yield out
-                except Exception as error:  # noqa: BLE001 (the same)
-                    request.error = error
+            answer = AnswerStream(self._request, after=answer, outputs=self._outputs, **self._reading)
+            async with self._step() as request, aclosing(self._achunks(request.kwargs)) as chunks:
+                async for chunk in chunks:
+                    request.chunks.append(chunk)
+                    for out in _fed(answer, chunk):
+                        yield out
             for out in self._ended(answer, request.error):
                 yield out
 
@@ -130,17 +101,10 @@ class Turn:
         self._request, self._next = self._next, None
         return True
 
-    def _kwargs(self) -> dict[str, Any]:
+    def _step(self) -> Step:
         held = of_constraint(self._request, self._llm, self._given) if self._hold.is_on else {}
-        return {"messages": [*map(to_message, self._request.messages)], **self._given, **held}
-
-    def _wait(self) -> None:
-        if self._llm.rate_limiter is not None:
-            self._llm.rate_limiter.acquire(blocking=True)
-
-    async def _await(self) -> None:
-        if self._llm.rate_limiter is not None:
-            await self._llm.rate_limiter.aacquire(blocking=True)
+        messages = [*map(to_message, self._request.messages)]
+        return Step(self._steps, self._llm, {"messages": messages, **self._given, **held})
 
     def _chunks(self, kwargs: Mapping[str, Any]) -> Iterator[ChatGeneration]:
         """Yield what the wrapped model answers; one that does not stream answers with one chunk."""
@@ -176,8 +140,11 @@ class Turn:
         advise(error, self._llm, self._options.tool_role)
         raise error
 
-    def _read(self, result: ChatResult, earlier: ChatResult) -> ChatResult:
-        """Return a whole answer as it is read, with the usage of the earlier one."""
+    def _read(self, request: Step, earlier: ChatResult) -> ChatResult:
+        """Return a whole answer as it is read, with the usage of the earlier one; that one if there is none."""
+        result = request.result if request.error is None else self._recover(request.error)
+        if result is None:
+            return earlier
         self._hold.note_answer()
         generations: list[ChatGeneration] = []
         output = result.llm_output
@@ -194,14 +161,6 @@ class Turn:
         if output and earlier.llm_output:
             output |= self._llm._combine_llm_outputs([earlier.llm_output, output])
         return ChatResult(generations=generations, llm_output=output)
-
-    def _answer(self, before: AnswerStream | None) -> AnswerStream:
-        return AnswerStream(
-            self._request, after=before, outputs=self._outputs, is_v1=self._is_v1, previews=self._previews
-        )
-
-    def _fed(self, answer: AnswerStream, chunk: ChatGeneration) -> Iterator[ChatGenerationChunk]:
-        return _out(answer.feed(chunk.message, chunk.generation_info))
 
     def _ended(self, answer: AnswerStream, error: Exception | None) -> Iterator[ChatGenerationChunk]:
         """Yield the end of a streamed answer, unless the model is asked again.
@@ -220,7 +179,7 @@ class Turn:
             recovered = self._recover(error)
             if recovered is None:
                 return
-            yield from self._fed(answer, _with_all(recovered))
+            yield from _fed(answer, _with_all(recovered))
         self._hold.note_answer()
         has_said, ending = answer.has_said, [*_out(answer.end())]
         self._next = self._request.retry(answer.reply)
@@ -232,14 +191,13 @@ class Turn:
             yield answer.report()
 
 
-def _is_schema(response_format: Any) -> bool:
-    """Return whether the user holds the server to a schema of answers, so that it cannot call a tool."""
-    return isinstance(response_format, Mapping) and response_format.get("type") == "json_schema"
-
-
 def _sum_usage(earlier: BaseMessage, message: AIMessage) -> Any:
     used = earlier.usage_metadata if isinstance(earlier, AIMessage) else None
     return add_usage(used, message.usage_metadata) if used or message.usage_metadata else None
+
+
+def _fed(answer: AnswerStream, chunk: ChatGeneration) -> Iterator[ChatGenerationChunk]:
+    return _out(answer.feed(chunk.message, chunk.generation_info))
 
 
 def _out(messages: Iterable[AIMessageChunk]) -> Iterator[ChatGenerationChunk]:
