@@ -59,8 +59,8 @@ class Llama3ToolModel(BaseChatModel):
 
     llm: BaseChatModel
     """The wrapped model. What is set on it, such as its temperature, its cache or its callbacks, applies."""
-    streaming: bool = False
-    """Whether `invoke` streams, too, as the wrapped model does if it is told to."""
+    streaming: bool | None = None
+    """Whether `invoke` streams, too, and nothing does with `False`. `None`: as it is set on the wrapped model."""
     options: InstanceOf[ChatOptions] = Field(default=ChatOptions(), exclude=True)
     """How conversations are held, and the model's text is read. Give them by name:
     `Llama3ToolModel(llm, tool_role="tool", repair=True)`."""
@@ -94,8 +94,8 @@ class Llama3ToolModel(BaseChatModel):
             own["options"] = chat_options(None, known("Llama3ToolModel", others, [*CHAT_OPTIONS, *names]))
         if limiter := own.pop("rate_limiter", None):
             llm = llm.model_copy(update={"rate_limiter": limiter})
-        if "streaming" in llm.model_fields_set:
-            own = {"streaming": getattr(llm, "streaming", None) or False, **own}
+        if own.get("streaming") is None and "streaming" in llm.model_fields_set:
+            own["streaming"] = getattr(llm, "streaming", None)
         profile = getattr(llm, "profile", None)
         calling = profile and {**profile, "tool_calling": True, "structured_output": False}
         taken_over = {name: getattr(llm, name) for name in _TAKEN_OVER} | {"profile": calling}

@@ -31,7 +31,7 @@ class ModelOption(ChatOption, total=False):
     output_version: str | None
     profile: ModelProfile | None
     rate_limiter: BaseRateLimiter | None
-    streaming: bool
+    streaming: bool | None
     tags: list[str] | None
     verbose: bool
 
@@ -46,7 +46,7 @@ def known(owner: str, given: Mapping[str, Any], names: Iterable[str]) -> dict[st
     names = list(names)
     for name in given:
         if name not in names:
-            hint = did_you_mean(name, names) or "; parameters such as temperature belong to the model that it reads"
+            hint = did_you_mean(name, names) or "; parameters such as temperature belong to the model itself"
             raise TypeError(f"{owner} has no option {name!r}{hint}")
     limits = given.get("limits")  # which `dumps` writes as a list
     return {**given, "limits": Limits(*limits)} if isinstance(limits, list) else dict(given)

@@ -85,8 +85,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             names = [*READ_OPTIONS, "tools", *type(self).model_fields]
             read = read_options(None, known("Llama3JsonToolOutputParser", given, names))
         declared = None if tools is None else to_openai_tools(tools)
-        own: dict[str, Any] = {"on_invalid": on_invalid, "repeated_calls": repeated_calls, "options": read}
-        super().__init__(name=name, **own, options=read)
+        own: dict[str, Any] = {"tools": declared, "on_invalid": on_invalid, "repeated_calls": repeated_calls}
+        own |= {"options": read, "name": name}
+        super().__init__(**own)
         Extractor(declared, options=read)  # which checks that there are tools if an option goes by them
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
