@@ -90,8 +90,8 @@ class Llama3ToolModel(BaseChatModel):
         names = type(self).model_fields
         own: dict[str, Any] = {name: value for name, value in options.items() if name in names}
         others = {name: value for name, value in options.items() if name not in names}
-        if "options" not in own:  # with which LangChain copies a model
-            own["options"] = chat_options(None, known("Llama3ToolModel", others, [*CHAT_OPTIONS, *names]))
+        own_options = known("Llama3ToolModel", others, [*CHAT_OPTIONS, *names])
+        own["options"] = chat_options(own.get("options"), own_options)  # there already where LangChain copies a model
         if limiter := own.pop("rate_limiter", None):
             llm = llm.model_copy(update={"rate_limiter": limiter})
         if own.get("streaming") is None and "streaming" in llm.model_fields_set:

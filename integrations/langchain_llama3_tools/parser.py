@@ -80,10 +80,9 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
             TypeError, ValueError: there is no such option, it has the wrong type or value, or it needs `tools`.
         """
         given: dict[str, Any] = dict(options)
-        read = given.pop("options", None)  # with which LangChain copies a parser
-        if read is None:
-            names = [*READ_OPTIONS, "tools", *type(self).model_fields]
-            read = read_options(None, known("Llama3JsonToolOutputParser", given, names))
+        copied = given.pop("options", None)  # by LangChain, of another parser
+        names = [*READ_OPTIONS, *type(self).model_fields]
+        read = read_options(copied, known("Llama3JsonToolOutputParser", given, names))
         declared = None if tools is None else to_openai_tools(tools)
         own: dict[str, Any] = {"tools": declared, "on_invalid": on_invalid, "repeated_calls": repeated_calls}
         own |= {"options": read, "name": name}

@@ -395,16 +395,17 @@ OTHER_OPTIONS: dict[str, Any] = {
 def _adapters(**options: Any) -> list[Any]:
     chat = ChatOpenAI(api_key=SecretStr("none"), model="llama3.1")
     completion = OpenAILike(api_key="none", model="llama3.1", is_chat_model=False)
-    return [Llama3ToolModel(chat, **options), Llama3ToolLLM(completion, **options)]
+    of_langchain = {name: value for name, value in options.items() if name != "progress"}  # it has no place for it
+    return [Llama3ToolModel(chat, **of_langchain), Llama3ToolLLM(completion, **options)]
 
 
 def test_models_have_the_same_options_and_defaults_and_they_are_the_layer_s():
     of_chat = [one.name for one in fields(ChatOptions) if one.name != "read"]
     assert list(OTHER_OPTIONS) == [*of_chat, *(one.name for one in fields(ReadOptions))]
     assert [model.options for model in _adapters()] == [ChatOptions()] * 2
-    expected = ToolChat([], **OTHER_OPTIONS).options
-    assert [model.options for model in _adapters(**OTHER_OPTIONS)] == [expected] * 2
-    assert [model.options for model in _adapters(options=expected)] == [expected] * 2
+    langchain, llama_index = _adapters(**OTHER_OPTIONS)
+    assert llama_index.options == ToolChat([], **OTHER_OPTIONS).options
+    assert langchain.options == ToolChat([], **{**OTHER_OPTIONS, "progress": False}).options
 
 
 PARSERS: list[Any] = [
@@ -417,8 +418,8 @@ def test_parsers_have_the_same_options_and_defaults():
     of_reading = {one.name for one in fields(ReadOptions)}
     values = {"formats": ["json"], "on_invalid": "raise", "repeated_calls": "keep"}
     for parser in PARSERS:
-        for name in [*of_reading, *values, "tools", "options"]:
-            value = values.get(name, OTHER_OPTIONS.get(name, {"tools": [], "options": ReadOptions()}.get(name)))
+        for name in [*of_reading - {"progress"}, *values, "tools"]:
+            value = values.get(name, OTHER_OPTIONS.get(name, []))
             assert parser(**{"tools": TOOLS, name: value}) is not None
     answers = [parser(tools=TOOLS, on_invalid="collect").parse(f"{PARIS} {BROKEN}") for parser in PARSERS]
     assert [len(answer.tool_calls) for answer in answers] == [1, 1]

@@ -23,7 +23,14 @@ from integrations.langchain.agents import (
     serving,
     shown,
 )
-from integrations.langchain.test_arguments import SOON, wait
+
+SOON = call("wait", days="soon")
+
+
+@tool
+def wait(days: int) -> str:
+    """Wait."""
+    return f"waited {days!r}"
 
 
 def _split(value: object) -> object:

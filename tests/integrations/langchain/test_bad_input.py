@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, get_args
+from typing import Any, ClassVar
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware, wrap_tool_call
 from langchain.agents.structured_output import ToolStrategy
+from langchain.chat_models import init_chat_model
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool, ToolException, tool
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from integrations.langchain.agents import (
     PARIS,
@@ -24,11 +25,10 @@ from integrations.langchain.agents import (
     in_every_way,
     invoked,
     serving,
-    shown,
     streamed,
 )
-from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
-from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+from llama3_tools import ToolDefinitionError
 
 
 @tool
@@ -100,18 +100,6 @@ class TestToolsThatFail:
 
 
 class TestToolsThatAreNot:
-    @in_every_way
-    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
-    def test_the_model_is_told_the_names_that_there_are(self, run: Any, prompt_format: PromptFormat) -> None:
-        unknown = render_tool_call("weather", {"city": "Paris"}, prompt_format=prompt_format)
-        known = render_tool_call("get_weather", {"city": "Paris"}, prompt_format=prompt_format)
-        with serving(unknown, known, "Sunny.") as server:
-            messages = run(agent_on(server, prompt_format=prompt_format))["messages"]
-        assert shown(messages)[1:] == [("ai", [{"city": "Paris"}]), ("tool", "sunny in Paris"), ("ai", "Sunny.")]
-        (_, asked), (_, told) = conversations(server)[1][1:]
-        assert asked == unknown
-        assert told.startswith("Error of weather: The call was not run: ")
-
     @in_every_way
     def test_a_tool_that_middleware_withholds_never_runs(self, run: Any) -> None:
         class Withholding(AgentMiddleware[Any, Any]):
@@ -212,25 +200,36 @@ class TestTools:
 
 
 class TestOptions:
-    @pytest.mark.parametrize(
-        ("option", "error", "message"),
-        [
-            ({"max_retries": -1}, ValueError, "max_retries must be 0 or more, not -1"),
-            ({"temperature": 0}, TypeError, "unexpected keyword argument 'temperature'"),
-        ],
-    )
-    def test_of_the_middleware_and_the_model_when_they_are_made(
-        self,
-        option: Any,
-        error: type[Exception],
-        message: str,
-    ) -> None:
-        for make in (Llama3ToolMiddleware, partial(Llama3ToolModel, FakeListChatModel(responses=[]))):
-            with pytest.raises(error) as raised:
-                make(**option)
-            assert message in str(raised.value)
+    MAKERS: ClassVar[dict[str, Any]] = {
+        "Llama3ToolModel": partial(Llama3ToolModel, FakeListChatModel(responses=[])),
+        "Llama3ToolMiddleware": Llama3ToolMiddleware,
+        "Llama3JsonToolOutputParser": Llama3JsonToolOutputParser,
+    }
 
-    @pytest.mark.parametrize("llm", [5, FakeListChatModel, FakeListChatModel(responses=[]).bind(stop=["x"])])
-    def test_anything_but_a_chat_model_is_an_error_of_pydantic_s(self, llm: Any) -> None:
-        with pytest.raises(ValidationError, match="llm"):
+    @pytest.mark.parametrize("owner", MAKERS)
+    @pytest.mark.parametrize(
+        ("option", "hint"),
+        [("repare", "did you mean 'repair'?"), ("temperature", "belong to the model itself"), ("progress", "")],
+    )
+    def test_one_that_there_is_not_names_the_class_and_the_nearest(self, owner: str, option: str, hint: str) -> None:
+        with pytest.raises(TypeError, match=f"^{owner} has no option '{option}'; ") as error:
+            self.MAKERS[owner](**{option: 0})
+        assert str(error.value).endswith(hint)
+
+    def test_one_of_langchain_s_is_a_neighbour_as_well(self) -> None:
+        with pytest.raises(TypeError, match="did you mean 'rate_limiter'"):
+            self.MAKERS["Llama3ToolModel"](rate_limitr=None)
+
+    def test_a_wrong_value_is_an_error_when_it_is_made(self) -> None:
+        for owner in ("Llama3ToolModel", "Llama3ToolMiddleware"):
+            with pytest.raises(ValueError, match="max_retries must be 0 or more, not -1"):
+                self.MAKERS[owner](max_retries=-1)
+
+    @pytest.mark.parametrize(
+        "llm",
+        [5, FakeListChatModel, FakeListChatModel(responses=[]).bind(stop=["x"]), init_chat_model(temperature=0)],
+        ids=["a number", "a class", "a binding", "one that is chosen later"],
+    )
+    def test_anything_but_a_chat_model_is_an_error_that_says_so(self, llm: Any) -> None:
+        with pytest.raises(TypeError, match=r"llm must be a chat model, such as .* init_chat_model\(…\) with the name"):
             Llama3ToolModel(llm)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import threading
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import FakeListLLM, FakeStreamingListLLM
 from langchain_core.load import dumpd, dumps, loads
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField, Runnable
 
@@ -188,23 +186,3 @@ class TestSerialization:
         assert dumpd(parser)["id"] == ["langchain_llama3_tools", "parser", "Llama3JsonToolOutputParser"]
         assert parser._type == "llama3_json_tools"  # noqa: SLF001 (LangChain's name for what it serializes)
         assert json.loads(dumps(chain()))["type"] == "constructor"
-
-
-class TestAtOnce:
-    """It takes less time to read than to change threads."""
-
-    async def test_it_runs_in_the_thread_that_called_it(self) -> None:
-        ids: list[str] = []
-
-        def thread_name() -> str:
-            ids.append(threading.current_thread().name)
-            return f"call_{len(ids)}"
-
-        async def chunks() -> AsyncIterator[AIMessageChunk]:
-            yield AIMessageChunk(content=CALL)
-
-        parser = Llama3JsonToolOutputParser(id_factory=thread_name)
-        await parser.ainvoke(CALL)
-        await parser.aparse(CALL)
-        assert len([chunk async for chunk in parser.atransform(chunks())]) == 2
-        assert ids == [threading.current_thread().name] * 3

@@ -59,7 +59,7 @@ class TestCalls:
         assert flat.content == '{"name": "f", "parameters": {"a": }\n{"name": "unknown", "parameters": {}}'
 
     def test_what_would_send_them_a_second_time_goes(self) -> None:
-        kwargs = {"tool_calls": [{"id": "1"}], "function_call": {}, "refusal": None}
+        kwargs = {"tool_calls": [{"id": "1"}], "function_call": {}, "refusal": None, "reasoning_content": "Hm."}
         message = AIMessage("Hi", additional_kwargs=kwargs, id="m", name="ada", response_metadata={"a": 1})
         [flat] = flatten_tool_messages([message])
         assert flat.additional_kwargs == {"refusal": None}

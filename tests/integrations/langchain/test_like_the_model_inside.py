@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-import openai
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
@@ -18,7 +15,7 @@ from pydantic import SecretStr
 from integrations.langchain.agents import PARIS, QUESTION, chat_openai, conversations, get_weather, serving
 from integrations.langchain.scripted import CUT_OFF, ScriptedChatModel, as_text_chunks
 from langchain_llama3_tools import Llama3ToolModel
-from llama3_tools import Limits, __version__
+from llama3_tools import Limits
 
 REFUSED = {
     "cut off": CUT_OFF,
@@ -28,23 +25,6 @@ REFUSED = {
 
 def gpt(**options: Any) -> ChatOpenAI:
     return ChatOpenAI(model="gpt-4o", api_key=SecretStr("none"), **options)
-
-
-class TestProfile:
-    def test_it_is_that_of_the_model_inside_which_calls_tools_now(self) -> None:
-        profile: Any = Llama3ToolModel(gpt()).profile
-        assert profile == {**(gpt().profile or {}), "tool_calling": True, "structured_output": False}
-        assert profile["max_input_tokens"] == 128_000
-
-    def test_none_stays_none_and_one_s_own_stands(self) -> None:
-        assert not Llama3ToolModel(FakeListChatModel(responses=[])).profile
-        own: Any = {"max_input_tokens": 8_000}
-        assert Llama3ToolModel(gpt(profile=own)).profile == {**own, "tool_calling": True, "structured_output": False}
-
-
-def test_what_binds_tools_finds_the_usual_parameters() -> None:
-    parameters = inspect.signature(Llama3ToolModel.bind_tools).parameters
-    assert {"tools", "tool_choice", "parallel_tool_calls", "strict", "response_format"} <= parameters.keys()
 
 
 @pytest.mark.filterwarnings("ignore:The function `loads` is in beta")
@@ -63,28 +43,12 @@ class TestSerialisation:
         assert (copy.llm.model_name, copy.llm.temperature) == ("gpt-4o", 0.5)
         assert dumps(copy) == text
 
-    def test_the_usual_options_are_left_out(self) -> None:
-        assert Llama3ToolModel(gpt()).lc_attributes == {}
-
-    def test_a_trace_shows_the_version(self) -> None:
-        metadata: Any = Llama3ToolModel(gpt()).metadata
-        if "lc_versions" not in (gpt().metadata or {}):
-            pytest.skip("this langchain-core notes no versions")
-        assert metadata["lc_versions"]["llama3-tools"] == __version__
-
 
 def test_a_cache_tells_wrappers_apart_by_their_options() -> None:
     llm = gpt()
     options: list[dict[str, Any]] = [{}, {"repair": True}, {"formats": "json"}, {"limits": Limits(max_calls=2)}]
     wrappers = [Llama3ToolModel(llm, **each) for each in options]
     assert len({one._get_llm_string() for one in wrappers}) == len(wrappers)  # noqa: SLF001 (what a cache asks)
-
-
-def test_an_error_comes_before_any_chunk() -> None:
-    with serving() as server:
-        dead = Llama3ToolModel(chat_openai(server))
-    with pytest.raises(openai.APIConnectionError):
-        next(dead.stream("Hi"))
 
 
 @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")

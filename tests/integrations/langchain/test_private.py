@@ -2,14 +2,9 @@
 
 LangChain's guide to chat models names those that a model of one's own has to have. The others have no public form:
 
-- `_should_stream`: whether the model inside streams. Callbacks, options and the request have a say in it.
-- `_generate_with_cache`, `_agenerate_with_cache`: where the run of a turn is known, of which each request is a child.
 - `_get_llm_string`: what a cache knows a model by. The address of its server is in it, and in nothing else.
 - `_get_ls_params`: what a trace shows of a model.
-- `_combine_llm_outputs`: how the model inside adds up what its server said of several requests.
-- `_convert_input`: a prompt, a text or a list as messages.
-- `_resolve_model_profile`: where LangChain asks a model for its profile.
-- `_add_version`: where the versions of packages go that a trace shows. An older langchain-core does without.
+- `_combine_llm_outputs`: how the wrapped model adds up what its server said of several requests.
 """
 
 from __future__ import annotations
@@ -34,16 +29,10 @@ OF_MODELS = {
     "_astream": ASKED,
     "_llm_type": None,
     "_identifying_params": None,
-    "_should_stream": ["async_api", "run_manager", "kwargs"],
-    "_generate_with_cache": ASKED,
-    "_agenerate_with_cache": ASKED,
     "_combine_llm_outputs": ["_llm_outputs"],
-    "_convert_input": ["model_input"],
-    "_resolve_model_profile": [],
     "_get_llm_string": ["stop", "kwargs"],
     "_get_ls_params": ["stop", "kwargs"],
 }
-OF_NEWER_MODELS = {"_add_version": ["pkg", "version"]}
 OF_PARSERS = {"_transform": ["input"], "_atransform": ["input"], "_type": None}
 """The members, with the names of their parameters; `None`: properties."""
 
@@ -52,7 +41,6 @@ OF_PARSERS = {"_transform": ["input"], "_atransform": ["input"], "_type": None}
     ("base", "name", "parameters"),
     [
         *((BaseChatModel, name, parameters) for name, parameters in OF_MODELS.items()),
-        *((BaseChatModel, name, given) for name, given in OF_NEWER_MODELS.items() if hasattr(BaseChatModel, name)),
         *((BaseTransformOutputParser, name, parameters) for name, parameters in OF_PARSERS.items()),
     ],
 )
@@ -72,4 +60,4 @@ def test_no_other_is_used() -> None:
         used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         used |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
     private = {name for name in used & framework if name.startswith("_") and not name.startswith("__")}
-    assert private - OF_NEWER_MODELS.keys() == OF_MODELS.keys() | OF_PARSERS.keys()
+    assert private == OF_MODELS.keys() | OF_PARSERS.keys()

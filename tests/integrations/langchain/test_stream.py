@@ -46,6 +46,8 @@ OUTPUTS = {
     "cut off": f"Let me check. {CUT_OFF}",
     "malformed, then a call": f'{{"name": "f", "parameters": {{"x": oops}}}} and {CALL}',
     "several malformed": f'{{"name": "f", "parameters": {{"x": oops}}}} and {CUT_OFF}',
+    "thoughts around text and calls": f"One <think>two</think> three {CALL}<think>four</think>; {OTHER}",
+    "thoughts cut off": "<think>They want it.</thi",
     "unicode": '¿Qué? {"name": "f", "parameters": {"s": "日本 \\u00e9 \\ud83d\\ude00 \\"}{"}} 😀',
 }
 
@@ -55,8 +57,10 @@ OUTPUTS = {
 def test_the_sum_of_the_chunks_is_what_invoke_gives(output: str, shape: str) -> None:
     for pieces in chunkings(OUTPUTS[output]):
         chunks = SHAPES[shape](pieces)
-        expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(summed(chunks))
-        actual = summed(streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks))
+        expected = Llama3JsonToolOutputParser(id_factory=counted_ids(), split_reasoning=True).invoke(summed(chunks))
+        parser = Llama3JsonToolOutputParser(id_factory=counted_ids(), split_reasoning=True)
+        actual = summed(streamed(parser, chunks))
+        assert bool(actual.additional_kwargs.get("reasoning_content")) == ("thoughts" in output or "v1" in shape)
         assert fields(actual) == fields(expected), pieces
 
 
