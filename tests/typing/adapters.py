@@ -10,6 +10,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import BaseOutputParser as LangChainParser
+from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_core.runnables import Runnable, RunnableSerializable
 from llama_index.core import PromptTemplate
 from llama_index.core.agent.react.output_parser import ReActOutputParser
@@ -110,6 +111,20 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
     assert_type(parser.options, ReadOptions)
     langchain_llama3_tools.Llama3ToolMiddleware(
         formats="all", repair=True, starts_reasoning=True, limits=Limits(max_calls=10)
+    )
+    langchain_llama3_tools.Llama3ToolModel(
+        llm,
+        rate_limiter=InMemoryRateLimiter(),
+        cache=False,
+        callbacks=[],
+        disable_streaming="tool_calling",
+        metadata={"a": 1},
+        name="mine",
+        output_version="v1",
+        profile={"max_input_tokens": 8_000},
+        streaming=True,
+        tags=["mine"],
+        verbose=True,
     )
     return langchain_llama3_tools.Llama3ToolModel(
         llm,
@@ -225,6 +240,7 @@ def the_steps_of_a_react_agent() -> BaseReasoningStep:
 def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None:
     langchain_llama3_tools.Llama3ToolModel(chat_model, tools_in="assistant")  # type: ignore[arg-type]
     langchain_llama3_tools.Llama3ToolMiddleware(max_retries="once")  # type: ignore[arg-type]
+    langchain_llama3_tools.Llama3ToolModel(chat_model, options=ChatOptions())  # type: ignore[call-arg]
     langchain_llama3_tools.flatten_tool_messages([], tool_role="system")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ToolLLM(llm, tools_in="never")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ReActOutputParser(on_unknown_tool="raise")  # type: ignore[arg-type]
