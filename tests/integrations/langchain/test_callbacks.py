@@ -158,7 +158,7 @@ class TestTurns:
 
 
 @in_each_way
-class TestCallbacksOfTheModelInside:
+class TestCallbacksOfTheWrappedModel:
     def test_they_are_told_of_the_turn(self, way: str) -> None:
         own = Recorder()
         with serving(*RETRIED) as server:

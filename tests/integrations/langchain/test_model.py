@@ -1,4 +1,4 @@
-"""The model wrapper: tools in the prompt, calls out of the text, and all else as the model inside gives it."""
+"""The model wrapper: tools in the prompt, calls out of the text, and all else as the wrapped model gives it."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class TestRequests:
         assert body["messages"][0]["content"][0]["text"].startswith("S\n\nGiven the following functions")
 
 
-class TestAsTheModelInsideGivesIt:
+class TestAsTheWrappedModelGivesIt:
     """Usage, ids, metadata, cache: as without the wrapper, and once."""
 
     async def test_over_http(self, endpoint: LoopbackServer) -> None:

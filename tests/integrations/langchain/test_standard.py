@@ -12,7 +12,7 @@ from langchain_llama3_tools import Llama3ToolModel
 
 
 class WrappedChatOpenAI(Llama3ToolModel):
-    """The wrapper, with the parameters of the model inside: they are that model's business."""
+    """The wrapper, with the parameters of the wrapped model: they are that model's business."""
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

@@ -90,7 +90,7 @@ class _Tests(ChatModelIntegrationTests):
 
 
 class WrappedChatOpenAI(Llama3ToolModel):
-    """The wrapper, with the parameters of the model inside."""
+    """The wrapper, with the parameters of the wrapped model."""
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(ChatOpenAI(**parameters))
@@ -109,7 +109,7 @@ class TestAroundChatOpenAI(_Tests):
 
 
 class WrappedChatOllama(Llama3ToolModel):
-    """The wrapper, with the parameters of the model inside."""
+    """The wrapper, with the parameters of the wrapped model."""
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(ChatOllama(**parameters))

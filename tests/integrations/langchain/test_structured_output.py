@@ -105,7 +105,7 @@ in_each_way = pytest.mark.parametrize("ask", [invoke, ainvoke, stream, astream])
 
 
 @pytest.mark.parametrize("include_raw", [False, True])
-def test_arguments_of_a_call_reach_the_model_inside(include_raw: bool) -> None:
+def test_arguments_of_a_call_reach_the_wrapped_model(include_raw: bool) -> None:
     with serving(OBJECT, OBJECT, OBJECT) as server:
         asked = structured(server, include_raw=include_raw)
         asked.invoke("Who?", seed=5)
@@ -482,18 +482,25 @@ class TestConstraints:
         told = [record.message for record in caplog.records if record.name == "llama3_tools"]
         assert told == ["ChatOpenAI: the server does not take response_format, and is not asked with it again"] * 2
 
-    def test_an_error_of_one_s_own_callback_is_raised(self) -> None:
+    @in_each_way
+    @pytest.mark.parametrize(("event", "requests"), [("on_chain_start", 0), ("on_llm_end", 1)])
+    def test_an_error_of_one_s_own_callback_is_raised(
+        self, ask: Callable[[Any], Any], event: str, requests: int
+    ) -> None:
         class Budget(BaseCallbackHandler):
             raise_error = True
 
-            def on_llm_end(self, *_: Any, **__: Any) -> None:
-                raise RuntimeError("over budget")
+        def raising(*_: Any, **told: Any) -> None:
+            if event == "on_llm_end" or "request" in str(told.get("name")):
+                raise ValueError("over budget")
 
-        with serving(OBJECT) as server:
-            llm = chat_openai(server).model_copy(update={"callbacks": [Budget()]})
-            with pytest.raises(RuntimeError, match="over budget"):
-                Llama3ToolModel(llm).with_structured_output(Person).invoke("Who?")
-        assert held(server) == [True]
+        setattr(Budget, event, raising)
+        with serving(OBJECT, OBJECT) as server:
+            model = structured(server)
+            with pytest.raises(ValueError, match="over budget"):
+                ask(model.with_config(callbacks=[Budget()]))
+            assert ask(model) == ADA
+        assert held(server) == [True] * (requests + 1)
 
     @pytest.mark.parametrize("status", [401, 403, 429, 503])
     def test_an_error_that_is_about_something_else_is_raised(self, status: int) -> None:

@@ -1,4 +1,4 @@
-"""`tools_in="request"`: the tools are bound to the model inside, by names that its API allows."""
+"""`tools_in="request"`: the tools are bound to the wrapped model, by names that its API allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table *As the model inside* of the docs: each row is run with the model alone, and with the wrapper around it."""
+"""The table *What the wrapped model has* of the docs: each row is run with the model alone, and with the wrapper."""
 
 from __future__ import annotations
 
@@ -164,5 +164,5 @@ def test_a_row_of_the_table_is_true(row: str) -> None:
 
 
 def test_the_table_has_no_other_row() -> None:
-    table = PAGE.read_text(encoding="utf-8").partition("## As the model inside")[2].partition("\n\n## ")[0]
+    table = PAGE.read_text(encoding="utf-8").partition("## What the wrapped model has")[2].partition("\n\n## ")[0]
     assert table.count("\n| ") == len(ROWS) + 1

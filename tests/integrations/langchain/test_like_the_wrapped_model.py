@@ -1,4 +1,4 @@
-"""What frameworks ask of a chat model beside answers: the wrapper has it as the model inside does."""
+"""What frameworks ask of a chat model beside answers: the wrapper has it as the wrapped model does."""
 
 from __future__ import annotations
 
