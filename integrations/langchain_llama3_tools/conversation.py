@@ -29,13 +29,9 @@ Content: TypeAlias = str | list[str | dict[Any, Any]]
 REASONING = "reasoning_content"
 """Where LangChain's reasoning models have what was thought, among a message's `additional_kwargs`."""
 
-_CALL_KWARGS = frozenset({"tool_calls", "function_call"})
-"""Where OpenAI's models keep calls a second time."""
-_CALL_BLOCKS = frozenset(
-    {"tool_call", "tool_call_chunk", "invalid_tool_call", "tool_use", "function_call", "input_json_delta"}
-)
+_CALL_BLOCKS = {"tool_call", "tool_call_chunk", "invalid_tool_call", "tool_use", "function_call", "input_json_delta"}
 """Blocks of content that repeat a call of `tool_calls`: LangChain's, Anthropic's, OpenAI's."""
-_NOT_SENT = {*_CALL_KWARGS, REASONING}
+_NOT_SENT = {"tool_calls", "function_call", REASONING}  # the first two of OpenAI's models, which keep calls twice
 _ORIGINAL = "langchain_message"
 """The key of a dict that has the message itself: what does not change goes to the model as it is."""
 
@@ -98,13 +94,6 @@ def of_answer(message: BaseMessage) -> dict[str, Any]:
     return answer | _with_calls(message, _sent_calls(message))
 
 
-def without_calls(content: Content) -> Content:
-    """Return a content without the blocks that list calls."""
-    if isinstance(content, str):
-        return content
-    return [block for block in content if isinstance(block, str) or block.get("type") not in _CALL_BLOCKS]
-
-
 def other_kwargs(message: BaseMessage) -> dict[str, Any]:
     """Return the `additional_kwargs` of a message but its calls and its thoughts."""
     return {key: value for key, value in message.additional_kwargs.items() if key not in _NOT_SENT}
@@ -119,7 +108,10 @@ def _role(message: BaseMessage) -> str:
 
 def _with_calls(message: BaseMessage, calls: list[dict[str, Any]]) -> dict[str, Any]:
     """Return calls beside a content that does not repeat them; nothing if there are none."""
-    return {"content": without_calls(message.content), "tool_calls": calls} if calls else {}
+    content: Any = message.content
+    if not isinstance(content, str):
+        content = [one for one in content if isinstance(one, str) or one.get("type") not in _CALL_BLOCKS]
+    return {"content": content, "tool_calls": calls} if calls else {}
 
 
 def _sent_calls(message: BaseMessage) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.options import CHAT_OPTIONS, known
@@ -18,8 +18,6 @@ with of_extra(
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-_Response: TypeAlias = "ModelResponse[Any]"  # in quotes: langchain 1.0 has it without a parameter
 
 
 class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
@@ -58,14 +56,14 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
         self._given = options
 
     def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], _Response]
-    ) -> _Response:
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
         """Ask the model through `Llama3ToolModel`."""
         return handler(self._wrapped(request))
 
     async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[_Response]]
-    ) -> _Response:
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
         """Ask the model through `Llama3ToolModel`."""
         return await handler(self._wrapped(request))
 

@@ -39,8 +39,7 @@ class Llama3ToolModel(BaseChatModel):
     """A chat model that calls tools, around one whose calls come as text.
 
     Give it to whatever binds tools to a model: an agent, a graph, `with_structured_output`. What happens to tools,
-    calls and results is on the page *What happens to calls in an agent*. `response_metadata` says what was done with
-    the calls of a message, as `llama3_tools.chat.Report.to_dict` has it.
+    calls and results is on the page *What happens to calls in an agent*; `response_metadata` reports it.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> def get_weather(city: str) -> str:
@@ -51,10 +50,8 @@ class Llama3ToolModel(BaseChatModel):
     >>> message.content, message.tool_calls[0]["args"]
     ('Let me check.', {'city': 'Paris'})
 
-    Ids, metadata, cache, profile, token counts and errors are those of the wrapped model; where it is known what to do
-    about an error, a note says so. The usage of a message is that of all requests of its turn. To callbacks and
-    tracers, the turn is the run of a chat model, and each request a step in it (`on_chain_start`) with the prompt that
-    was sent, so that nothing counts twice.
+    Ids, metadata, cache, profile, token counts and errors are those of the wrapped model. To callbacks and tracers, a
+    turn is the run of a chat model, and each request a step in it (`on_chain_start`), so that nothing counts twice.
     """
 
     llm: BaseChatModel
@@ -62,8 +59,7 @@ class Llama3ToolModel(BaseChatModel):
     streaming: bool | None = None
     """Whether `invoke` streams, too, and nothing does with `False`. `None`: as it is set on the wrapped model."""
     options: InstanceOf[ChatOptions] = Field(default=ChatOptions(), exclude=True)
-    """How conversations are held, and the model's text is read. Give them by name:
-    `Llama3ToolModel(llm, tool_role="tool", repair=True)`."""
+    """How conversations are held, and text is read. Give them by name: `Llama3ToolModel(llm, repair=True)`."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -29,8 +29,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """Reads the tool calls that a Llama 3 wrote as text.
 
     Put it at the end of a chain. Out comes the model's message: its calls in `tool_calls`, its text without them in
-    `content`, and all else as it was. A stream gives text as it arrives and each call in one piece; the sum of
-    the chunks is what `invoke` gives.
+    `content`, and all else as it was. A stream has text as it arrives and each call in one piece; the sum of the chunks
+    is what `invoke` returns.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from langchain_core.prompts import ChatPromptTemplate
@@ -49,16 +49,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     tools: list[dict[str, Any]] | None = None
     """The tools that may be called, kept as OpenAI tool dicts; `None`: any name may be called.
 
-    Give them as anything that LangChain takes for a tool. With tools declared, sample code or data that looks like
-    a call stays text, and a call may leave its arguments out where its tool requires none."""
+    Give them as anything that LangChain takes for a tool. With tools, data that looks like a call stays text."""
     on_invalid: OnInvalid = "collect"
-    """What becomes of a malformed call, whose text stays in the content in any case.
-
-    `"collect"` adds it to `invalid_tool_calls`, and the details to `response_metadata["refused_tool_calls"]`; `"raise"`
-    raises `OutputParserException`, in a stream at its end."""
+    """What becomes of a malformed call, which stays in the content: `"collect"` adds it to `invalid_tool_calls`, and
+    details to `response_metadata`; `"raise"` raises `OutputParserException`, in a stream at its end."""
     repeated_calls: RepeatedCalls = "report"
-    """What becomes of a call that repeats the one before it, with text in between: with `"report"`, it is none and
-    stands in `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
+    """What becomes of a call that repeats the one before it, with text in between: with `"report"`, it is not made, and
+    is in `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
     """How the model's text is read. Give the options by name: `Llama3JsonToolOutputParser(repair=True)`."""
 
@@ -123,9 +120,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
                 yield chunk
 
     def get_format_instructions(self) -> str:
-        """Return Llama 3.1's prompt for JSON tool calls with the tools, to put before the user's first message.
-
-        A parser without tools has none to show: it is empty.
+        """Return Llama 3.1's prompt with the tools, to put before the user's first message. Without tools, it is empty.
 
         >>> Llama3JsonToolOutputParser(tools=[{"name": "now"}]).get_format_instructions()[:50]
         'Given the following functions, please respond with'

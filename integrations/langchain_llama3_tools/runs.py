@@ -85,8 +85,7 @@ class Step:
     def _end(self, error: BaseException | None) -> Any:  # noqa: ANN401 (to be awaited, perhaps)
         if error is not None:
             return self._run.on_chain_error(error)
-        chunks = [one for one in self.chunks if isinstance(one, ChatGenerationChunk)]
-        summed = merge_chat_generation_chunks(chunks)
+        summed = merge_chat_generation_chunks([one for one in self.chunks if isinstance(one, ChatGenerationChunk)])
         generations = [summed] if summed else self.result.generations if self.result else self.chunks
         return self._run.on_chain_end({"messages": [_without_usage(one.message) for one in generations]})
 

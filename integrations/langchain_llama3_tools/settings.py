@@ -1,4 +1,3 @@
-# ruff: noqa: SLF001  # LangChain marks what a model overrides with an underscore
 """What the wrapped model is asked with beside the messages: tools, and what holds its server to a form of answer."""
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def of_tools(request: Request, llm: BaseChatModel) -> dict[str, Any]:
 
 def of_constraint(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what holds the server to the form of the answer, in the place from which the wrapped model sends it."""
-    if llm._llm_type == "chat-ollama":
+    if llm._llm_type == "chat-ollama":  # noqa: SLF001 (LangChain's name for the type of a model)
         schema = request.answer_schema
         return {} if schema is None else {"format": schema}
     constraint = request.constraint

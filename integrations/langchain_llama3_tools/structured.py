@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from json import JSONDecodeError
-from typing import Any, TypeAlias
+from typing import Any
 
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -16,11 +16,9 @@ from llama3_tools.chat import REFUSED_TOOL_CALLS
 PREVIEW = "llama3_tools_preview"
 """Where chunks have what the model wrote, among the `additional_kwargs`, by how often it had been asked again."""
 
-_Misfits: TypeAlias = Callable[[str, dict[str, Any]], list[str]]
-
 
 class ObjectReader:
-    """Reads the object of a schema in the messages of a model that had to call a tool.
+    """Reads the arguments of a tool that had to be called, as an object of a schema.
 
     >>> reader = ObjectReader(Tool("Person"), None, lambda name, arguments: [], include_raw=False)
     >>> reader.read(AIMessage("No."))
@@ -29,8 +27,10 @@ class ObjectReader:
     ...
     """
 
-    def __init__(self, tool: Tool, schema: type | None, misfits: _Misfits, *, include_raw: bool) -> None:
-        """Read the arguments of a tool, and make a pydantic class of them, if there is one: `schema`."""
+    def __init__(
+        self, tool: Tool, schema: type | None, misfits: Callable[..., list[str]], *, include_raw: bool
+    ) -> None:
+        """Take the tool, the pydantic class to make of its arguments, if any, and what says what does not fit."""
         self._tool, self._schema, self._misfits, self._include_raw = tool, schema, misfits, include_raw
         self.previews = schema is None and not include_raw
         """Whether a stream yields the object while it is written."""
@@ -72,20 +72,19 @@ class ObjectReader:
 
     def _object_in(self, message: AIMessage) -> Any:  # noqa: ANN401 (the same)
         calls = [call["args"] for call in message.tool_calls if call["name"] == self._tool.name]
-        if not calls:
-            raise self._no_object(_why_none(message), message)
-        if problems := self._misfits(self._tool.name, calls[0]):  # after a retry, a call runs even so
-            raise self._no_object("; ".join(problems), message)
+        # After a retry, an agent's tool gets a call that does not fit.
+        if problems := self._misfits(self._tool.name, calls[0]) if calls else [_why_none(message)]:
+            raise _no_object("; ".join(problems), message)
         if self._schema is None:
             return calls[0]
         try:
             return self._schema(**calls[0])
         except Exception as error:  # validators raise what they like
-            raise self._no_object(str(error), message) from error
+            raise _no_object(str(error), message) from error
 
-    @staticmethod
-    def _no_object(why: str, message: AIMessage) -> OutputParserException:
-        return OutputParserException(f"The model gave no object that fits: {why}", llm_output=str(message.text))
+
+def _no_object(why: str, message: AIMessage) -> OutputParserException:
+    return OutputParserException(f"The model gave no object that fits: {why}", llm_output=str(message.text))
 
 
 def _why_none(message: AIMessage) -> str:

@@ -57,7 +57,7 @@ def _tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
 
 
 def accepting(tools: Iterable[object]) -> Accepts | None:
-    """Return what says whether a tool takes arguments that its schema does not; `None` without classes among them."""
+    """Return what says whether a tool takes arguments that its schema does not; `None` without classes."""
     classes: dict[str, Any] = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
     models = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]
     classes |= {one.model_config.get("title") or one.__name__: one for one in models}

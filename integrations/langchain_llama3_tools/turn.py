@@ -30,10 +30,7 @@ _ANOBODY = AsyncCallbackManagerForLLMRun.get_noop_manager()
 
 
 class Turn:
-    """A request, and the further ones by which the model is asked again.
-
-    Use one of `whole`, `awhole`, `stream` and `astream`, once.
-    """
+    """A request, and the further ones by which the model is asked again, in one of four ways, once."""
 
     def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
         """Prepare the request. Of its settings, `tools`, `tool_choice` and `parallel_tool_calls` are taken out."""
@@ -124,11 +121,7 @@ class Turn:
                 yield chunk
 
     def _recover(self, error: Exception) -> ChatResult | None:
-        """Return what a failed request answered nevertheless; `None`: it is sent again, without what was refused.
-
-        Raises:
-            Exception: the error, with advice if there is some.
-        """
+        """Return what a failed request answered nevertheless, `None` if it is sent again in another form, or raise."""
         text = failed_generation(error)
         told = {} if text is None else {"failed_generation": text}
         if text is None and self._request.constraint and self._hold.lets_go(error):
@@ -163,11 +156,7 @@ class Turn:
         return ChatResult(generations=generations, llm_output=output)
 
     def _ended(self, answer: AnswerStream, error: Exception | None) -> Iterator[ChatGenerationChunk]:
-        """Yield the end of a streamed answer, unless the model is asked again.
-
-        Raises:
-            Exception: the one with which the stream broke off, or one that says that nothing has arrived.
-        """
+        """Yield the end of a streamed answer, unless all of it is asked for again; or raise that it broke off."""
         if error is None and not answer.has_begun and not self._request.retried:
             error = ValueError(NO_RESPONSE)
         if error is not None and answer.has_content:
