@@ -97,8 +97,8 @@ class AnswerStream:
             request: what it answers.
             after: the answer before it in the same message, if the model was asked again.
             outputs: the tools that run nothing.
-            is_v1: whether the content becomes one of version 1, in which LangChain numbers texts as calls are numbered,
-                and adds up what has one number: calls have none.
+            is_v1: whether the content becomes one of version 1, in which LangChain numbers texts from 0 on, and adds up
+                what has one number: those of calls are below 0.
             previews: whether what the model writes goes out as it comes, too, beside the content.
         """
         self.has_begun = False
@@ -194,7 +194,7 @@ class AnswerStream:
 
     def _piece(self, name: str | None, args: str | None, call_id: str | None) -> ToolCallChunk:
         self.index += 1
-        return tool_call_chunk(name=name, args=args, id=call_id, index=None if self._is_v1 else self.index - 1)
+        return tool_call_chunk(name=name, args=args, id=call_id, index=-self.index if self._is_v1 else self.index - 1)
 
     def _fields(self, given: BaseMessage) -> dict[str, Any]:
         """Return what a chunk has beside its content, its calls and its metadata."""

@@ -62,8 +62,7 @@ def flatten_tool_messages(
 
     Raises:
         TypeError: `messages` is not a list of messages.
-        ValueError: `tool_role` or `prompt_format` is none of its words.
-        NotImplementedError, ValueError: LangChain's own, of what it cannot make a message of.
+        NotImplementedError, ValueError: LangChain can make no message of one, or an option is none of its words.
     """
     chat = ToolChat((), tool_role=tool_role, prompt_format=prompt_format)
     if isinstance(messages, (str, BaseMessage, Mapping)) or not isinstance(messages, Iterable):

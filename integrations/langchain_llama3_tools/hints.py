@@ -10,7 +10,7 @@ NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
 """Of a stream without anything, such as a web page read as one. LangChain says the first half of it."""
 
 _NOT_COMPLETIONS = (
-    "expected a dict or openai.BaseModel",  # langchain-openai, of a page; older ones say what follows
+    "expected a dict or openai.BaseModel",  # langchain-openai, of a page; older ones say the next
     "'str' object has no attribute 'model_dump'",
     "null value for 'choices'",
     "no generations found in stream",

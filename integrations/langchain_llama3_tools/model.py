@@ -189,7 +189,7 @@ class Llama3ToolModel(BaseChatModel):
         model._previews = reader.previews
         told = {"kwargs": {"method": "function_calling"}, "schema": schema}  # for traces, as with any model
         bound = model.bind_tools([schema], tool_choice="any", ls_structured_output_format=told, **kwargs)
-        return bound | RunnableGenerator(reader.stream, reader.astream)
+        return bound | RunnableGenerator(reader.stream, reader.astream, name="ObjectReader")
 
     def _flattened(self, given: LanguageModelInput) -> LanguageModelInput:
         form = {"tool_role": self.options.tool_role, "prompt_format": self.options.prompt_format or "json"}

@@ -92,10 +92,8 @@ def render_llama3_tools(
         tool_choice: which tool it has to call, if any. With `"none"`, there is nothing to show: the text is empty.
 
     Raises:
-        TypeError: `tools` is not a list of tools.
-        ToolDefinitionError: a tool cannot be converted, its parameters are not a JSON Schema, two have one name, or
-            `tool_choice` is none of them.
-        ValueError: `prompt_format` is none of the formats.
+        ToolDefinitionError: a tool cannot be read, two have one name, or `tool_choice` is none of them.
+        TypeError, ValueError: `tools` is not a list of tools, or `prompt_format` none of the formats.
     """
     return ToolChat(to_openai_tools(tools), prompt_format=prompt_format).prompt(tool_choice)
 

@@ -133,11 +133,3 @@ def test_a_chain_can_fall_back() -> None:
 
 def _model(answers: Iterator[str]) -> GenericFakeChatModel:
     return GenericFakeChatModel(messages=answers)
-
-
-def test_an_error_shows_what_hides_or_commands_a_terminal() -> None:
-    output = "<tool_call>{'name': 'f\x1b\u202eé\u200cé'}</tool_call>"
-    with pytest.raises(OutputParserException, match=r"\\x1b\\u202e") as error:
-        Llama3JsonToolOutputParser(on_invalid="raise").parse(output)
-    assert error.value.llm_output == output
-    assert not {"\x1b", "\u202e", "\u200c"} & set(f"{error.value}{error.value.observation}")

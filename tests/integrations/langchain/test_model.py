@@ -140,10 +140,13 @@ class TestAnswers:
             assert streamed.text == message.text == "Let me check. One moment."
             assert streamed.tool_calls == message.tool_calls
 
+    @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
     def test_a_stream_of_version_v1_keeps_texts_and_calls_apart(self) -> None:
         calls = '{"name": "get_weather", "parameters": {"city": "Rome"}}; {"name": "get_weather", "parameters": {}}'
         llm = FakeListChatModel(responses=[f"Hi. {calls} Bye."], output_version="v1")
-        streamed = summed(Llama3ToolModel(llm).bind_tools([get_weather]).stream("Hi"))
+        bound: Any = Llama3ToolModel(llm).bind_tools([get_weather])
+        assert len(bound.stream_events("Hi", version="v3").output.tool_calls) == 2
+        streamed = summed(bound.stream("Hi"))
         assert [block["type"] for block in streamed.content_blocks] == ["text", "tool_call", "tool_call", "text"]
         assert (streamed.text, len(streamed.tool_calls)) == ("Hi. Bye.", 2)
 
