@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Any, Literal
-
-from langchain_core.caches import BaseCache
-from langchain_core.callbacks import Callbacks
-from langchain_core.language_models import ModelProfile
-from langchain_core.rate_limiters import BaseRateLimiter
+from typing import TYPE_CHECKING, Any, Literal
 
 from llama3_tools import Limits, ReadOptions
 from llama3_tools.chat import ChatOption, ChatOptions
 from llama3_tools.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from langchain_core.caches import BaseCache
+    from langchain_core.callbacks import Callbacks
+    from langchain_core.language_models import ModelProfile
+    from langchain_core.rate_limiters import BaseRateLimiter
 
 READ_OPTIONS = tuple(one.name for one in fields(ReadOptions) if one.name != "progress")  # no message has a place for it
 CHAT_OPTIONS = (*(one.name for one in fields(ChatOptions) if one.name != "read"), *READ_OPTIONS)
