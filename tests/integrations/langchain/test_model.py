@@ -13,8 +13,6 @@ from langchain_core.language_models import BaseChatModel, FakeListChatModel, Gen
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
-    HumanMessage,
-    SystemMessage,
 )
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
@@ -183,26 +181,6 @@ class TestRequests:
         assert set(body) == {"messages", "model", "stream", "temperature"}
         prompt = render_llama3_tools([get_weather], tool_choice="any")
         assert body["messages"] == [{"role": "user", "content": f"{prompt}\n\nHow is Paris?"}]
-
-    def test_tools_in_the_system_message(self) -> None:
-        prompt = render_llama3_tools([get_weather])
-        body = self.body([SystemMessage("Be brief."), HumanMessage("Hi")], tools_in="system")
-        assert body["messages"][0] == {"role": "system", "content": f"Be brief.\n\n{prompt}"}
-        assert body["messages"][1] == {"role": "user", "content": "Hi"}
-        assert self.body("Hi", tools_in="system")["messages"][0] == {"role": "system", "content": prompt}
-
-    def test_tool_choice_none_shows_no_tools(self) -> None:
-        assert self.body("Hi", bind={"tool_choice": "none"})["messages"] == [{"role": "user", "content": "Hi"}]
-        assert render_llama3_tools([get_weather], tool_choice="none") == ""
-
-    def test_a_first_message_of_blocks(self) -> None:
-        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-        [message] = self.body([HumanMessage([{"type": "text", "text": "Look:"}, image])])["messages"]
-        text, *others = message["content"]
-        assert text["text"].endswith("\n\nLook:")
-        assert others == [image]
-        body = self.body([SystemMessage([{"type": "text", "text": "S"}]), HumanMessage("Hi")], tools_in="system")
-        assert body["messages"][0]["content"][0]["text"].startswith("S\n\nGiven the following functions")
 
 
 class TestAsTheWrappedModelGivesIt:

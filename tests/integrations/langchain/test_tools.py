@@ -143,9 +143,7 @@ class TestWhatIsNot:
                 )
                 for given in [
                     {"type": "web_search"},
-                    {"type": "web_search_20250305", "name": "web_search"},
                     {"type": "custom", "name": "sql", "format": {"type": "grammar"}},
-                    {"type": "mcp", "server_label": "docs"},
                 ]
             ),
             pytest.param(
