@@ -174,14 +174,14 @@ class AnswerStream:
     def _chunks(self, deltas: Iterable[Mapping[str, Any]], fields: dict[str, Any]) -> Iterator[AIMessageChunk]:
         """Yield a chunk for each delta. The fields go out on the first one, once."""
         for delta in deltas:
-            if (own := self._to_fields(delta)) is not None:
-                self.has_said = self.has_said or any(own.values())
-                yield self._chunk(own, fields)
-                fields = {}
+            own = self._to_fields(delta)
+            self.has_said = self.has_said or any(own.values())
+            yield self._chunk(own, fields)
+            fields = {}
         if fields:
             yield self._chunk({}, fields)
 
-    def _to_fields(self, delta: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _to_fields(self, delta: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a delta is in a chunk: text or other parts, a thought or a call."""
         if REASONING in delta:
             return {"additional_kwargs": {REASONING: delta[REASONING]}}
@@ -189,8 +189,7 @@ class AnswerStream:
             [call] = calls  # as the chat layer hands them out
             function = call["function"]
             return {"tool_call_chunks": [self._piece(function["name"], function["arguments"], call["id"])]}
-        content = delta.get("content")
-        return None if content is None else {"content": content}
+        return {"content": delta["content"]}
 
     def _piece(self, name: str | None, args: str | None, call_id: str | None) -> ToolCallChunk:
         self.index += 1

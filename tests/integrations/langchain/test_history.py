@@ -111,9 +111,15 @@ class TestResults:
 
 
 def test_all_else_stays_as_it_is() -> None:
-    messages = [SystemMessage("S"), HumanMessage("H"), AIMessage("A"), HumanMessage([IMAGE])]
+    messages = [
+        SystemMessage("S"),
+        HumanMessage("H"),
+        AIMessage("A"),
+        HumanMessage([IMAGE]),
+        ChatMessage("D", role="d"),
+    ]
     flat = flatten_tool_messages(messages)
-    assert [message is kept for message, kept in zip(messages, flat, strict=True)] == [True] * 4
+    assert [message is kept for message, kept in zip(messages, flat, strict=True)] == [True] * 5
 
 
 def test_whatever_langchain_takes_for_messages_is_a_conversation() -> None:

@@ -397,7 +397,7 @@ class TestAgents:
         *_, written, complaint = conversations(server)[1]
         assert written == ("assistant", f'{{"name": "get_weather", "parameters": {{"city": {city}}}')
         fault = "cut off" if finish_reason == "length" else "malformed"
-        assert complaint[1].startswith(f"Error of get_weather: The call is {fault}, and was not run: ")
+        assert fault in complaint[1]
 
     @in_every_way
     @pytest.mark.parametrize(

@@ -209,6 +209,12 @@ class TestObjects:
         with serving(call("who"), CALL) as server:
             assert ask(structured(server)) == ADA
 
+    def test_a_call_of_something_else_that_is_let_through_is_no_object(self, ask: Callable[[Any], Any]) -> None:
+        with serving(call("who")) as server:
+            model = Llama3ToolModel(chat_openai(server), on_unknown_tool="call").with_structured_output(Person)
+            with pytest.raises(OutputParserException, match="it called 'who'"):
+                ask(model)
+
     def test_with_the_raw_message_the_object_is_beside_it(self, ask: Callable[[Any], Any]) -> None:
         with serving(OBJECT) as server:
             found = ask(structured(server, include_raw=True))
@@ -247,9 +253,10 @@ class TestStreams:
         [
             IN_PIECES,
             Turn(pieces=("Sure:\n```json\n", *IN_PIECES.pieces, "\n```")),
+            Turn(pieces=(*IN_PIECES.pieces, " it is, {I} think.")),
             Turn(pieces=('{"name": "PersonDict", "parameters": ', *IN_PIECES.pieces, "}")),
         ],
-        ids=["alone", "in a fence", "a call"],
+        ids=["alone", "in a fence", "before words", "a call"],
     )
     def test_it_comes_in_parts(self, schema: Any, answer: Turn) -> None:
         with serving(answer, answer) as server:
@@ -332,6 +339,14 @@ class TestOneOfSeveralClasses:
     def test_if_several_fit_the_model_is_asked_which(self, mode: str) -> None:
         answers = ['{"breed": "Pug"}', call("Pup", breed="Pug")]
         assert self.found(mode, Dog | Pup, answers) == Pup(breed="Pug")
+
+    def test_a_stream_that_breaks_off_loses_no_text(self) -> None:
+        with serving(Turn(pieces=('{"breed": ', '"Pug"'), breaks=True)) as server:
+            agent: Any = create_agent(Llama3ToolModel(chat_openai(server)), [], response_format=ToolStrategy(Cat | Dog))
+            arrived: list[str] = []
+            with pytest.raises(Exception, match=r"peer closed|Connection error"):
+                arrived.extend(chunk.text for chunk, _ in agent.stream(QUESTION, stream_mode="messages"))
+        assert "".join(arrived) == '{"breed": "Pug"'
 
     def found(self, mode: str, schema: Any, answers: list[str]) -> Any:
         with serving(*answers) as server:
