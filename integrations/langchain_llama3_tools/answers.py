@@ -52,7 +52,7 @@ def read_answer(
 def _metadata(message: BaseMessage) -> dict[str, Any]:
     """Return what the server says of an answer, without what says in which form the content lists calls and thoughts.
 
-    The text becomes one, and calls and thoughts stand beside it; `content_blocks` puts them together again.
+    The text becomes one string, with calls and thoughts in their own fields; `content_blocks` joins all of them again.
     """
     own = {"output_version"} if isinstance(message.content, str) else {"output_version", "model_provider"}
     return {key: value for key, value in message.response_metadata.items() if key not in own}
@@ -129,7 +129,7 @@ class AnswerStream:
         return "".join(self._written)
 
     def feed(self, given: str | BaseMessage, info: dict[str, Any] | None = None) -> Iterator[AIMessageChunk]:
-        """Take a text, a chunk or a whole message, with what the server sent beside it; yield what became certain."""
+        """Read a text, a chunk or a whole message, with what the server sent beside it; yield what became certain."""
         self.has_begun = True
         given = AIMessageChunk(content=given) if isinstance(given, str) else given
         self._written.append(given.content if isinstance(given.content, str) else str(given.text))
@@ -139,12 +139,12 @@ class AnswerStream:
         yield from self._chunks(self._stream.feed(answer), self._fields(given))
 
     def end(self) -> Iterator[AIMessageChunk]:
-        """Take the end of the answer, and yield what was held back for it."""
+        """End the answer, and yield what was held back for its end."""
         places = ((one.generation_info, one.message.response_metadata) for one in reversed(self._infos))
         yield from self._chunks(self._stream.end(finish_reason_in(*chain.from_iterable(places))), {})
 
     def abort(self) -> Iterator[AIMessageChunk]:
-        """Take the news that the answer broke off, and yield what was held back, as text."""
+        """End an answer that broke off, and yield what was held back, as text."""
         yield from self._chunks(self._stream.abort(), {})
 
     def report(self) -> ChatGenerationChunk:
@@ -158,7 +158,7 @@ class AnswerStream:
         return ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
 
     def last(self) -> Iterator[AIMessageChunk]:
-        """Return the report, if it has something, and the empty last chunk that LangChain gives a model's stream."""
+        """Return the report, if it has something, and the empty last chunk with which LangChain ends a model's stream."""
         report: Any = self.report().message
         if report.response_metadata:
             yield report

@@ -56,7 +56,7 @@ def flatten_tool_messages(
     human: Result of get_weather: sunny
 
     Args:
-        messages: the conversation, in messages or what LangChain takes for them, such as `("user", "Hi")`.
+        messages: the conversation, as messages, or what LangChain converts to them, such as `("user", "Hi")`.
         tool_role: the role of a message with results.
         prompt_format: the form in which calls are written.
 
@@ -72,7 +72,7 @@ def flatten_tool_messages(
 
 
 def to_dict(message: BaseMessage) -> dict[str, Any]:
-    """Return a message of a conversation as the chat layer takes it."""
+    """Return a message of a conversation in the chat layer's form."""
     converted = {"role": _role(message), "content": message.content, _ORIGINAL: message}
     if isinstance(message, ToolMessage):
         given = {"tool_call_id": message.tool_call_id, "is_error": message.status == "error"}
@@ -84,7 +84,7 @@ def to_dict(message: BaseMessage) -> dict[str, Any]:
 
 
 def of_answer(message: BaseMessage) -> dict[str, Any]:
-    """Return what a model answered, or a piece of it, as the chat layer takes it: text, calls, and thoughts."""
+    """Return what a model answered, or a piece of it, in the chat layer's form: text, calls, and thoughts."""
     answer: dict[str, Any] = {"content": message.content}
     if kwargs := message.additional_kwargs:
         answer[REASONING] = kwargs.get(REASONING)

@@ -46,7 +46,7 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
     """
 
     def __init__(self, **options: Unpack[ChatOption]) -> None:
-        """Take options by name, as `Llama3ToolModel` does: those of a conversation, and of reading.
+        """Set the options of a conversation and of reading by name, as for `Llama3ToolModel`.
 
         Raises:
             TypeError, ValueError: there is no such option, or it has the wrong type or value.

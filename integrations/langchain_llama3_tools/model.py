@@ -64,7 +64,7 @@ class Llama3ToolModel(BaseChatModel):
     model_config = ConfigDict(extra="forbid")
 
     _accepts: Accepts | None = PrivateAttr(default=None)
-    """Whether a tool that is bound takes arguments that its schema does not."""
+    """Whether a bound tool accepts arguments that its schema does not."""
     _output_tools: tuple[str, ...] = PrivateAttr(default=())
     """The tools that are bound and run nothing."""
     _previews: bool = PrivateAttr(default=False)
@@ -110,11 +110,11 @@ class Llama3ToolModel(BaseChatModel):
         """Return a model that may call these tools.
 
         Args:
-            tools: all that LangChain takes for a tool.
+            tools: everything that LangChain accepts as a tool.
             tool_choice: `"auto"` (or `None`), `"any"` (or `"required"`, `True`), `"none"`, the name of a tool, or a
                 dict of OpenAI's or Anthropic's. If it names a tool, a call of another one does not run.
             parallel_tool_calls: `False` lets the first call of an answer run, and no other.
-            strict: not used: `constrain` holds a server to the schemas.
+            strict: ignored; `constrain` is the option that makes a server keep to the schemas.
             response_format: goes to the wrapped model. With a JSON Schema and the choice `"auto"`, each answer is an
                 object of it, which streams as text: no tool is shown, and none can be called.
             **kwargs: all else is bound to the wrapped model.
@@ -161,11 +161,11 @@ class Llama3ToolModel(BaseChatModel):
         Args:
             schema: a pydantic class, a `TypedDict`, a JSON Schema with a title, or an OpenAI tool dict.
             include_raw: whether the message is returned, too: `{"raw": …, "parsed": …, "parsing_error": …}`.
-            method: `"function_calling"` shows the model one tool, and takes its call or the one object that fits. A
+            method: `"function_calling"` shows the model one tool, and reads its call or the one object that fits. A
                 stream yields the object of a `TypedDict` or a JSON Schema while it is written, and at the end the one
                 that fits. Other methods, such as `"json_schema"` and `"json_mode"`, are the wrapped model's; it is sent
                 the history as text.
-            strict: as the wrapped model takes it, for its methods.
+            strict: passed to the wrapped model, for its methods.
             **kwargs: the same; with `"function_calling"`, they are bound to it.
 
         Raises:

@@ -38,16 +38,16 @@ class OneOfSeveral:
         return self._chosen.reply
 
     def feed(self, delta: dict[str, Any]) -> list[dict[str, Any]]:
-        """Take the next delta, and return what became certain."""
+        """Read the next delta, and return what became certain."""
         self._as_text += self._plain.feed(delta)
         return [stream.feed(delta) for stream in self._streams][0]  # noqa: RUF015 (all are fed)
 
     def abort(self) -> list[dict[str, Any]]:
-        """Take the news that the stream broke off, and return what was held back."""
+        """End an answer that broke off, and return what was held back."""
         return self._chosen.abort()
 
     def end(self, finish_reason: str | None = None) -> list[dict[str, Any]]:
-        """Take the end of the answer, and return what was held back for it."""
+        """End the answer, and return what was held back for its end."""
         self._as_text += self._plain.end(finish_reason)
         ended = [(stream, stream.end(finish_reason)) for stream in self._streams]
         fitting = [] if self._plain.reply.tool_calls else [one for one in ended if one[0].reply.tool_calls]

@@ -43,13 +43,13 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     >>> message.tool_calls[0]["name"], message.tool_calls[0]["args"]
     ('get_weather', {'city': 'Paris'})
 
-    Calls that the server found itself stand after those in the text, and are held to the same rules.
+    Calls that the server found itself follow those in the text, and obey the same rules.
     """
 
     tools: list[dict[str, Any]] | None = None
     """The tools that may be called, kept as OpenAI tool dicts; `None`: any name may be called.
 
-    Give them as anything that LangChain takes for a tool. With tools, data that looks like a call stays text."""
+    Pass anything that LangChain accepts as a tool. With tools, data that looks like a call stays text."""
     on_invalid: OnInvalid = "collect"
     """What becomes of a malformed call, which stays in the content: `"collect"` adds it to `invalid_tool_calls`, and
     details to `response_metadata`; `"raise"` raises `OutputParserException`, in a stream at its end."""
@@ -70,7 +70,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         name: str | None = None,
         **options: Unpack[ReadOption],
     ) -> None:
-        """Take the tools, and the options by name.
+        """Set the tools, and the options by name.
 
         Raises:
             ToolDefinitionError: a tool cannot be read.

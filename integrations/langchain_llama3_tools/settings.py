@@ -1,4 +1,4 @@
-"""What the wrapped model is asked with beside the messages: tools, and what holds its server to a form of answer."""
+"""What the wrapped model is asked with beside the messages: tools, and the form to which its server must keep."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def of_tools(request: Request, llm: BaseChatModel) -> dict[str, Any]:
     choice: Any = request.tool_choice
     settings: dict[str, Any] = {"tool_choice": None if choice == "auto" else choice}
     if not request.choice.parallel and "parallel_tool_calls" in signature(llm.bind_tools).parameters:
-        settings["parallel_tool_calls"] = False  # not every server takes it: the model's class says so
+        settings["parallel_tool_calls"] = False  # only if the model's class has it: some servers refuse it
     try:
         bound: Any = llm.bind_tools(request.tools, **settings)
     except NotImplementedError as error:
@@ -29,7 +29,7 @@ def of_tools(request: Request, llm: BaseChatModel) -> dict[str, Any]:
 
 
 def of_constraint(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what holds the server to the form of the answer, in the place from which the wrapped model sends it."""
+    """Return the form to which the server must keep, in the argument by which the wrapped model sends it."""
     if llm._llm_type == "chat-ollama":  # noqa: SLF001 (LangChain's name for the type of a model)
         schema = request.answer_schema
         return {} if schema is None else {"format": schema}
@@ -40,6 +40,6 @@ def of_constraint(request: Request, llm: BaseChatModel, given: Mapping[str, Any]
     if is_responses_api and "response_format" in constraint:
         named = constraint["response_format"]["json_schema"]
         constraint = {"text": {"format": {"type": "json_schema", **named}}}
-    # As arguments of its own, OpenAI's client would parse the answer by them.
+    # In `extra_body`, because OpenAI's client parses the answer by a `response_format` that it knows of.
     own = given.get("extra_body") or getattr(llm, "extra_body", None) or {}
     return {"extra_body": {**constraint, **own}}

@@ -30,7 +30,7 @@ class ObjectReader:
     def __init__(
         self, tool: Tool, schema: type | None, misfits: Callable[..., list[str]], *, include_raw: bool
     ) -> None:
-        """Take the tool, the pydantic class to make of its arguments, if any, and what says what does not fit."""
+        """Keep the tool, the pydantic class for its arguments, if any, and the function that lists what does not fit."""
         self._tool, self._schema, self._misfits, self._include_raw = tool, schema, misfits, include_raw
         self.previews = schema is None and not include_raw
         """Whether a stream yields the object while it is written."""
@@ -119,7 +119,7 @@ class _Preview:
         """The last object that was returned."""
 
     def add(self, chunk: AIMessage) -> dict[str, Any] | None:
-        """Take the next chunk, and return the object, if it has changed. A whole message has no preview."""
+        """Read the next chunk, and return the object, if it has changed. A whole message has no preview."""
         pieces = chunk.additional_kwargs.get(PREVIEW) if isinstance(chunk, AIMessageChunk) else None
         if not pieces:
             return None

@@ -1,4 +1,4 @@
-"""All that LangChain accepts as a tool, as OpenAI tool dicts, and what it takes beside what its JSON Schema says."""
+"""Everything that LangChain accepts as a tool, as OpenAI tool dicts; and what a tool accepts beyond its JSON Schema."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
 
 
 def accepting(tools: Iterable[object]) -> Accepts | None:
-    """Return what says whether a tool takes arguments that its schema does not; `None` without classes."""
+    """Return the check whether a tool accepts arguments that its schema does not; `None` without classes."""
     classes: dict[str, Any] = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
     models = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]
     classes |= {one.model_config.get("title") or one.__name__: one for one in models}
@@ -76,7 +76,7 @@ def render_llama3_tools(
     prompt_format: PromptFormat = "json",
     tool_choice: LangChainToolChoice = None,
 ) -> str:
-    """Render all that LangChain takes for a tool into Llama 3.1's prompt for tool calls.
+    """Render tools into Llama 3.1's prompt for tool calls.
 
     It belongs in front of the first user message. `Llama3ToolModel` puts it there; this is for a graph of your own.
 
@@ -123,7 +123,7 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
 
 
 def _without_titles(schema: object) -> object:
-    """Take the titles out, which pydantic gives to all that has none: a class and its schema differ in them."""
+    """Remove titles, which pydantic adds where there are none: a class and its schema differ in them."""
     if isinstance(schema, Mapping):
         return {key: _without_titles(value) for key, value in schema.items() if key != "title"}
     return [_without_titles(item) for item in schema] if isinstance(schema, list) else schema
