@@ -158,7 +158,7 @@ class AnswerStream:
         return ChatGenerationChunk(message=chunk, generation_info=info and with_reason(info, reply))
 
     def last(self) -> Iterator[AIMessageChunk]:
-        """Return the report, if it has something, and the empty last chunk with which LangChain ends a model's stream."""
+        """Return the report, if it has something, and the empty last chunk that ends a stream of LangChain's."""
         report: Any = self.report().message
         if report.response_metadata:
             yield report

@@ -30,7 +30,7 @@ class ObjectReader:
     def __init__(
         self, tool: Tool, schema: type | None, misfits: Callable[..., list[str]], *, include_raw: bool
     ) -> None:
-        """Keep the tool, the pydantic class for its arguments, if any, and the function that lists what does not fit."""
+        """Keep the tool, the pydantic class for its arguments, if any, and what lists the arguments that do not fit."""
         self._tool, self._schema, self._misfits, self._include_raw = tool, schema, misfits, include_raw
         self.previews = schema is None and not include_raw
         """Whether a stream yields the object while it is written."""
