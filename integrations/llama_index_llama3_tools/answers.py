@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -93,9 +94,12 @@ class Answer:
         return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
 
     @property
-    def message(self) -> ChatMessage:
-        """The message of the last response."""
-        return self._message or ChatMessage(role=MessageRole.ASSISTANT)
+    def written(self) -> str:
+        """What the model has written so far: the arguments of the last call that the server found, or the text."""
+        if not self._server_calls:
+            return self._new.output
+        arguments = self._server_calls[-1]["function"]["arguments"]
+        return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
     @cached_property
     def again(self) -> Request | None:

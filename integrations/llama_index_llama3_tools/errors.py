@@ -5,18 +5,20 @@ An LLM's own errors come through as they are, with a note that says what to do i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from llama_index.core.output_parsers.base import OutputParserException
 
 from llama3_tools import Llama3ToolsError
 from llama3_tools.chat import RefusedCall
+from llama3_tools.errors import did_you_mean
+from llama3_tools.text import escape_invisible
 
-__all__ = ["MalformedToolCallError"]
+__all__ = ["MalformedToolCallError", "require_options"]
 
 
 class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError):
-    """The model tried to call a tool and did not manage to write the call (`on_invalid="raise"`).
+    """The model did not write the call or the object that was asked for, or a parser met a malformed call.
 
     LlamaIndex's `OutputParserException` is no `ValueError`, and its agents and query engines retry on `ValueError`
     alone: this one is both.
@@ -24,11 +26,11 @@ class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError
     >>> from llama_index_llama3_tools import Llama3JsonToolOutputParser
     >>> Llama3JsonToolOutputParser(on_invalid="raise").parse('{"name": "f", "parameters": {"x": ')
     Traceback (most recent call last):
-    llama_index_llama3_tools.errors.MalformedToolCallError: 1 tool call could not be read: f (truncated): ...
+    llama_index_llama3_tools.errors.MalformedToolCallError: 1 tool call does not run: f (truncated): ...
 
     Args:
         output: the model output, as it came.
-        errors: the calls that were refused.
+        errors: the calls that were refused. Without any, the model wrote no call.
     """
 
     def __init__(self, output: str, errors: Iterable[RefusedCall]) -> None:
@@ -36,9 +38,30 @@ class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError
         """The model output, as it came: nothing of it is lost."""
         self.errors = tuple(errors)
         """The calls that were refused, in the order in which the model wrote them."""
-        calls = "1 tool call" if len(self.errors) == 1 else f"{len(self.errors)} tool calls"
-        super().__init__(f"{calls} could not be read: {'; '.join(map(str, self.errors))}")
+        calls = "1 tool call does" if len(self.errors) == 1 else f"{len(self.errors)} tool calls do"
+        refused = f"{calls} not run: {'; '.join(map(str, self.errors))}"
+        super().__init__(refused if self.errors else f"the model wrote no tool call: {escape_invisible(repr(output))}")
 
     def __reduce__(self) -> tuple[type[MalformedToolCallError], tuple[str, tuple[RefusedCall, ...]]]:
         """Pickle by the arguments; an exception pickles by its message otherwise."""
         return type(self), (self.output, self.errors)
+
+
+def require_options(owner: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Require that all options exist.
+
+    >>> require_options("Llama3ReActOutputParser", ["reapir"], ["repair"])
+    Traceback (most recent call last):
+    TypeError: Llama3ReActOutputParser has no option 'reapir'; did you mean 'repair'?
+
+    Args:
+        owner: the class that the user has named.
+        given: the names of the options given.
+        known: those that there are.
+
+    Raises:
+        TypeError: there is no such option.
+    """
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{owner} has no option {name!r}{did_you_mean(name, known)}")

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from llama_index.core.base.llms.types import ToolCallBlock
-from llama_index.core.bridge.pydantic import Field, SerializeAsAny, WithJsonSchema, field_serializer, field_validator
+from llama_index.core.bridge.pydantic import Field, PrivateAttr, SerializeAsAny, WithJsonSchema, field_serializer
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine.types import AgentChatResponse
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # it exports none
 from llama_index.core.llms import (
     LLM,
     ChatMessage,
@@ -26,18 +26,30 @@ from llama_index.core.llms import (
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import BasePromptTemplate
-from llama_index.core.tools import BaseTool
+from llama_index.core.tools import BaseTool, FunctionTool
 from llama_index.core.types import BaseOutputParser, PydanticProgramMode
 
-from llama3_tools import Limits
-from llama3_tools.chat import ChatOption, ChatOptions, Request, chat_options, kept_chat
+from llama3_tools import PromptFormat, ReadOption, render_tool_call
+from llama3_tools.chat import (
+    REFUSED_TOOL_CALLS,
+    Accepts,
+    ChatOption,
+    ChatOptions,
+    Constrain,
+    RefusedCall,
+    RepeatedCalls,
+    Request,
+    ToolsPlace,
+    chat_options,
+    kept_chat,
+)
 from llama3_tools.errors import a_type
-from llama3_tools.text import escape_invisible
-from llama_index_llama3_tools.messages import conversation, require_messages, to_dicts, to_messages
-from llama_index_llama3_tools.tools import accepting, as_tools, rename_tools, tool_dicts
-from llama_index_llama3_tools.turns import Listeners, Turn, dispatcher
+from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
+from llama_index_llama3_tools.messages import conversation, require_messages, to_dicts, to_messages, with_own_roles
+from llama_index_llama3_tools.structured import GrowingObject
+from llama_index_llama3_tools.tools import accepting, as_tools, output_tool, rename_tools, tool_dicts
+from llama_index_llama3_tools.turns import Turn
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,21 +57,31 @@ if TYPE_CHECKING:
 __all__ = ["Llama3ToolLLM"]
 
 
-class _Option(ChatOption, total=False):
+dispatcher = get_dispatcher(__name__)
+
+
+class _Option(ReadOption, total=False):
     """The options by name, and what `predict` and the like look up on the LLM that they are called on."""
 
+    tools_in: ToolsPlace
+    tool_role: Literal["user", "tool"]
+    prompt_format: PromptFormat | None
+    repeated_calls: RepeatedCalls
+    max_retries: int
+    constrain: Constrain
     callback_manager: CallbackManager
     rate_limiter: Any
     system_prompt: str | None
     messages_to_prompt: Any
     completion_to_prompt: Any
     output_parser: BaseOutputParser | None
-    pydantic_program_mode: PydanticProgramMode
+    pydantic_program_mode: PydanticProgramMode | str
     query_wrapper_prompt: BasePromptTemplate | None
 
 
 _OF_REQUESTS = {"callback_manager", "rate_limiter"}
-"""What the LLM inside reports its requests by, and waits for."""
+"""What the wrapped LLM reports its requests by, and waits for."""
+_OPTIONS = (*(ChatOption.__optional_keys__ - {"read"}), *LLM.model_fields)
 
 
 class Llama3ToolLLM(FunctionCallingLLM):
@@ -89,12 +111,10 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     Args:
         llm: the LLM that answers; one for chats or one that completes text.
-        options: how conversations are held. `None`: `ChatOptions()`. With `tools_in="request"`, the tools go through
-            the LLM's own tool calling; what comes back as text is read all the same. LlamaIndex has no messages of the
-            role `ipython`.
-        **kwargs: single options, those of `ReadOptions` among them, which go before those in `options`; and the fields
-            that all LLMs have: what is not given is taken from `llm`. A `callback_manager` or `rate_limiter` given is
-            that of a copy of `llm`.
+        **options: the fields of `ChatOptions` and `ReadOptions`, by name. With `tools_in="request"`, the tools go
+            through the LLM's own tool calling; calls in the text are read as well. LlamaIndex has no messages of the
+            role `ipython`. Also the fields that all LLMs have, which are those of `llm` by default. A
+            `callback_manager` or `rate_limiter` is given to a copy of `llm`, which then answers.
 
     Raises:
         TypeError: `llm` is no LLM of LlamaIndex, there is no such option, or it has the wrong type.
@@ -102,17 +122,30 @@ class Llama3ToolLLM(FunctionCallingLLM):
     """
 
     llm: SerializeAsAny[LLM] = Field(description="The LLM that answers.")
-    options: Annotated[ChatOptions, WithJsonSchema({"type": "object"})] = Field(
-        description="How conversations are held, by name."
+    options: Annotated[ChatOptions, WithJsonSchema({"type": "string"})] = Field(
+        description="How conversations are held."
     )
+    _accepts: Accepts | None = PrivateAttr(default=None)
+    """Says what does not fit in an object, where one is wanted."""
 
-    def __init__(self, llm: LLM, *, options: ChatOptions | None = None, **kwargs: Unpack[_Option]) -> None:
-        of_llm = {name: value for name, value in kwargs.items() if name in LLM.model_fields}
-        changes = {name: value for name, value in kwargs.items() if name not in of_llm}
+    def __init__(self, llm: LLM, **options: Unpack[_Option]) -> None:
+        if not isinstance(llm, LLM):
+            raise TypeError(f"llm must be an LLM of LlamaIndex, such as OpenAILike(…), not {a_type(llm)}")
+        given: dict[str, Any] = dict(options)
+        pickled = given.pop("options", None)
+        for name in given.keys() - set(_OPTIONS):
+            if name in type(llm).model_fields:
+                raise TypeError(f"Llama3ToolLLM has no option {name!r}: give it to the {type(llm).__name__}")
+        require_options("Llama3ToolLLM", given, _OPTIONS)
+        of_llm = {name: value for name, value in given.items() if name in LLM.model_fields}
+        changes = {name: value for name, value in given.items() if name not in of_llm}
         inherited = {name: getattr(llm, name) for name in LLM.model_fields if hasattr(llm, name)}
-        super().__init__(llm=llm, options=_options(options, changes), **{**inherited, **of_llm})
-        if given := {name: value for name, value in kwargs.items() if name in _OF_REQUESTS}:
-            self.llm = self.llm.model_copy(update=given)
+        chosen = chat_options(pickled, changes)
+        if chosen.tool_role == "ipython":
+            raise ValueError('LlamaIndex has no role "ipython": use tool_role="user" or "tool"')
+        super().__init__(llm=llm, options=chosen, **{**inherited, **of_llm})
+        for name in _OF_REQUESTS & given.keys():
+            setattr(self, name, given[name])
         if not getattr(llm, "is_chat_model", True) and "is_chat_model" not in llm.model_fields_set:
             warnings.warn(
                 f"{type(llm).__name__} completes text, and does not chat: set is_chat_model=True, as most servers "
@@ -121,29 +154,14 @@ class Llama3ToolLLM(FunctionCallingLLM):
             )
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set a field; what requests are reported by and wait for, on the LLM inside too."""
+        """Set a field. What requests are reported by and wait for is set on a copy of the wrapped LLM, too."""
         super().__setattr__(name, value)
-        if name in _OF_REQUESTS:
-            setattr(self.llm, name, value)
-
-    @field_validator("llm", mode="before")
-    @classmethod
-    def _load(cls, llm: object) -> LLM:
-        """Take an LLM, or the dict of one that LlamaIndex can load."""
-        if isinstance(llm, dict):
-            from llama_index.core.llms.loading import load_llm  # noqa: PLC0415 (it imports every LLM that is installed)
-
-            return load_llm(llm)
-        if not isinstance(llm, LLM):
-            raise TypeError(f"llm must be an LLM of LlamaIndex, such as OpenAILike(…), not {a_type(llm)}")
-        return llm
+        if name in _OF_REQUESTS and getattr(self.llm, name) is not value:
+            self.llm = self.llm.model_copy(update={name: value})
 
     @field_serializer("options")
-    def _dump(self, options: ChatOptions) -> dict[str, Any]:
-        """Return the options by name, but for the function that makes ids."""
-        named = {one.name: getattr(options, one.name) for one in fields(options) if one.name != "read"}
-        of_reading = {one.name: getattr(options.read, one.name) for one in fields(options.read)}
-        return {**named, **{name: value for name, value in of_reading.items() if name != "id_factory"}}
+    def _dump(self, options: ChatOptions) -> str:
+        return repr(options)
 
     @classmethod
     def class_name(cls) -> str:
@@ -152,8 +170,13 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     @property
     def metadata(self) -> LLMMetadata:
-        """The metadata of the LLM inside, which now calls functions."""
+        """The metadata of the wrapped LLM, which now calls functions."""
         return self.llm.metadata.model_copy(update={"is_function_calling_model": True})
+
+    @property
+    def model(self) -> str:
+        """The name of the model, where LlamaIndex's LLMs have it."""
+        return self.llm.metadata.model_name
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""
@@ -244,69 +267,87 @@ class Llama3ToolLLM(FunctionCallingLLM):
             **kwargs: not used.
 
         Raises:
-            ValueError: there is no call, and `error_on_no_tool_call`.
+            MalformedToolCallError: there is no call, and `error_on_no_tool_call`.
         """
         made = [
             ToolSelection(tool_id=block.tool_call_id or "", tool_name=block.tool_name, tool_kwargs=block.tool_kwargs)
             for block in response.message.blocks
             if isinstance(block, ToolCallBlock) and isinstance(block.tool_kwargs, dict)
         ]
-        if not made and error_on_no_tool_call:
-            refused = response.message.additional_kwargs.get("refused_tool_calls", ())
-            why = "".join(f"; {call['name']}: {call['detail']}" for call in refused)
-            written = escape_invisible(repr(response.message.content))
-            raise ValueError(f"Expected a tool call, but the model wrote none: {written}{why}")
+        misfits = [misfit for call in made if (misfit := self._misfit(call))]
+        if misfits or (error_on_no_tool_call and not made):
+            refused = [RefusedCall(**call) for call in response.message.additional_kwargs.get(REFUSED_TOOL_CALLS, ())]
+            raise MalformedToolCallError(response.message.content or "", [*refused, *misfits])
         return made
 
     def predict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:
         """Ask a model that may call tools, and run the call. A call of another tool is text here: nobody answers it."""
-        return FunctionCallingLLM.predict_and_call(self._knowing_only_given_tools(), as_tools(tools), *args, **kwargs)
+        tools = as_tools(tools)
+        return FunctionCallingLLM.predict_and_call(self._knowing_only(tools), tools, *args, **kwargs)
 
     async def apredict_and_call(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> AgentChatResponse:
         """Ask a model that may call tools, and run the call; see `predict_and_call`."""
-        knowing = self._knowing_only_given_tools()
-        return await FunctionCallingLLM.apredict_and_call(knowing, as_tools(tools), *args, **kwargs)
+        tools = as_tools(tools)
+        return await FunctionCallingLLM.apredict_and_call(self._knowing_only(tools), tools, *args, **kwargs)
 
-    def _structured_stream_call(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> Generator[Any, None, None]:
-        """Yield the object, at the end of the stream. In the framework's own method, no call is due.
-
-        Raises:
-            ValueError: there is none.
-        """
-        [response] = deque(self._due(output_cls, *args, **kwargs).stream("stream_chat"), maxlen=1)
-        yield output_cls.model_validate(self.get_tool_calls_from_response(response)[0].tool_kwargs)
+    def _structured_stream_call(self, *args: Any, **kwargs: Any) -> Generator[Any, None, None]:
+        """Return what yields the object as it grows. In the framework's own method, no call is due."""
+        return (self._objects if self._calls_for_objects else super()._structured_stream_call)(*args, **kwargs)
 
     async def _structured_astream_call(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
-        """Return what yields the object; see `_structured_stream_call`."""
-        return self._objects(*args, **kwargs)
+        """Return what yields the object as it grows; see `_structured_stream_call`."""
+        if self._calls_for_objects:
+            return self._aobjects(*args, **kwargs)
+        return await super()._structured_astream_call(*args, **kwargs)
 
-    async def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
-        last = deque[ChatResponse](maxlen=1)
-        async for response in self._due(output_cls, *args, **kwargs).astream("astream_chat"):
-            last.append(response)
-        yield output_cls.model_validate(self.get_tool_calls_from_response(last[0])[0].tool_kwargs)
+    @property
+    def _calls_for_objects(self) -> bool:
+        # Words of the user's compare to modes, but have another hash.
+        return self.pydantic_program_mode in (PydanticProgramMode.DEFAULT, PydanticProgramMode.FUNCTION)
+
+    def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> Generator[Any, None, None]:
+        tool = output_tool(output_cls)
+        growing = GrowingObject(output_cls, tool.metadata.get_name())
+        turn = self._due(tool, *args, **kwargs)
+        for response in turn.stream("stream_chat"):
+            if (grown := growing.add(turn.written)) is not None:
+                yield grown
+            last = response
+        yield self._finished(tool, last)
+
+    async def _aobjects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        tool = output_tool(output_cls)
+        growing = GrowingObject(output_cls, tool.metadata.get_name())
+        turn = self._due(tool, *args, **kwargs)
+        async for response in turn.astream("astream_chat"):
+            if (grown := growing.add(turn.written)) is not None:
+                yield grown
+            last = response
+        yield self._finished(tool, last)
 
     def _due(
         self,
-        output_cls: type[Any],
+        tool: BaseTool,
         prompt: BasePromptTemplate,
         llm_kwargs: Mapping[str, Any] | None = None,
         **prompt_args: Any,
     ) -> Turn[ChatResponse]:
         messages = self._extend_messages(prompt.format_messages(llm=self, **prompt_args))
         settings = {**(llm_kwargs or {}), "tool_choice": "required", "allow_parallel_tool_calls": False}
-        tools: list[BaseTool] = [get_function_tool(output_cls)]
-        return Llama3ToolLLM._with_tools(self._knowing_only_given_tools(), tools, chat_history=messages, **settings)
+        return Llama3ToolLLM._with_tools(self._knowing_only([tool]), [tool], chat_history=messages, **settings)
+
+    def _finished(self, tool: FunctionTool, response: ChatResponse) -> Any:
+        [call] = self._knowing_only([tool]).get_tool_calls_from_response(response)
+        return tool.fn(**call.tool_kwargs)
 
     def _prepare_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return what the LLM inside is asked with, as the framework wants it from each such LLM."""
-        _, settings, request = self._asked(tools, *args, **kwargs)
+        """Return what the wrapped LLM is asked with, as the framework wants it from each such LLM."""
+        settings, request = self._asked(tools, *args, **kwargs)
         return {"messages": to_messages(request.messages), **settings}
 
     def _with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> Turn[ChatResponse]:
-        messages, settings, request = self._asked(tools, *args, **kwargs)
-        listeners = Listeners({"class_name": self.class_name(), **self.metadata.model_dump()}, messages)
-        return Turn(self.llm, settings, request, is_read=True, listeners=listeners)
+        settings, request = self._asked(tools, *args, **kwargs)
+        return Turn(self.llm, settings, request, is_read=True, may_retry=True)
 
     def _asked(  # noqa: PLR0913, PLR0917 (the framework's signature)
         self,
@@ -318,15 +359,14 @@ class Llama3ToolLLM(FunctionCallingLLM):
         tool_required: bool = False,
         tool_choice: object = None,
         **kwargs: Any,
-    ) -> tuple[list[ChatMessage], dict[str, Any], Request]:
-        """Return the conversation, what the LLM is asked with beside its messages, and the request."""
+    ) -> tuple[dict[str, Any], Request]:
+        """Return what the LLM is asked with beside its messages, and the request."""
         tools = list(tools) if isinstance(tools, Iterator) else tools
         chat = kept_chat(tool_dicts(tools, may_repeat=True), self.options)
         if tool_required and tool_choice in (None, False, "auto"):
             tool_choice = "required"
-        messages = conversation(chat_history, user_msg)
         request = chat.request(
-            to_dicts(messages),
+            to_dicts(conversation(chat_history, user_msg)),
             tool_choice=tool_choice,
             parallel_tool_calls=allow_parallel_tool_calls,
             accepts=accepting(tools),
@@ -340,35 +380,30 @@ class Llama3ToolLLM(FunctionCallingLLM):
             }
             if request.tool_choice != "auto":
                 kwargs["tool_choice"] = request.tool_choice
-        return messages, kwargs, request
+        return kwargs, request
 
     def _completing(self, prompt: str, **settings: Any) -> Turn[CompletionResponse]:
         return Turn(self.llm, {"prompt": prompt, **settings})
 
     def _plain(self, messages: object, settings: Mapping[str, Any]) -> Turn[ChatResponse]:
-        request = kept_chat((), self.options).request(to_dicts(require_messages(messages)))
+        given = to_dicts(require_messages(messages))
+        request = kept_chat((), self.options).request(given)
+        request = replace(request, messages=with_own_roles(request.messages, given))
         return Turn(self.llm, settings, request, is_read=self.options.read.split_reasoning)
 
-    def _knowing_only_given_tools(self) -> Llama3ToolLLM:
+    def _knowing_only(self, tools: Sequence[BaseTool]) -> Llama3ToolLLM:
+        """Return the LLM for a program, which runs the tools given and no others."""
         read = replace(self.options.read, on_unknown_tool="text")
-        return self.model_copy(update={"options": replace(self.options, read=read)})
+        llm = self.model_copy(update={"options": replace(self.options, read=read)})
+        llm._accepts = accepting(tools)  # noqa: SLF001 (the same class)
+        return llm
 
-
-def _options(options: ChatOptions | Mapping[str, Any] | None, changes: Mapping[str, Any]) -> ChatOptions:
-    """Return the options, which may be a dict of what was serialised.
-
-    Args:
-        options: those to start from.
-        changes: single options.
-
-    Raises:
-        TypeError: there is no such option, or it has the wrong type.
-        ValueError: an option has a value that it cannot have.
-    """
-    if isinstance(options, Mapping):
-        limits = {"limits": Limits(*options["limits"])} if "limits" in options else {}
-        return _options(None, {**options, **limits, **changes})
-    chosen = chat_options(options, changes)
-    if chosen.tool_role == "ipython":
-        raise ValueError('LlamaIndex has no role "ipython": use tool_role="user" or "tool"')
-    return chosen
+    def _misfit(self, call: ToolSelection) -> RefusedCall | None:
+        """Return a call that is no object of its class; `None` if it is one, or none is wanted."""
+        problems = self._accepts(call.tool_name, call.tool_kwargs) if self._accepts else None
+        written = render_tool_call(call.tool_name, call.tool_kwargs)
+        return (
+            RefusedCall(call.tool_id, call.tool_name, "misfit", "; ".join(problems), written, None, "")
+            if problems
+            else None
+        )

@@ -20,6 +20,7 @@ __all__ = [
     "require_messages",
     "to_dicts",
     "to_messages",
+    "with_own_roles",
 ]
 
 CALL_KWARGS = frozenset({"tool_calls", "function_call"})
@@ -115,6 +116,15 @@ def _call(call: object) -> Any:  # noqa: ANN401 (as it was given)
 def to_messages(messages: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
     """Return messages of the chat layer as LlamaIndex's; see `to_dicts`."""
     return [_to_message(message) for message in messages]
+
+
+def with_own_roles(sent: list[dict[str, Any]], given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what was given if the chat layer has changed nothing but roles that servers of Llama 3 do not know.
+
+    >>> with_own_roles([{"role": "system", "content": "Hi"}], [{"role": "developer", "content": "Hi"}])
+    [{'role': 'developer', 'content': 'Hi'}]
+    """
+    return given if [{**one, "role": ""} for one in sent] == [{**one, "role": ""} for one in given] else sent
 
 
 def _to_message(message: Mapping[str, Any]) -> ChatMessage:

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.types import BaseOutputParser
 
-from llama3_tools import ReadOptions
-from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools, read_options
+from llama3_tools import ReadOption, ReadOptions
+from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools
 from llama3_tools.errors import a_type, require_words
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
-from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
 from llama_index_llama3_tools.messages import require_messages, to_dicts, to_messages
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from llama3_tools import ReadOption
 
 __all__ = ["Llama3JsonToolOutputParser"]
 
@@ -46,8 +44,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             (`"collect"`), or a reason to `"raise"` a `MalformedToolCallError`.
         repeated_calls: what becomes of a call that repeats the one before it, with text in between: with `"report"`, it
             does not count; with `"keep"`, it is a call like others.
-        options: how outputs are read. `None`: `ReadOptions()`.
-        **changes: single options of reading, by name, which go before those in `options`.
+        **options: how outputs are read: the fields of `ReadOptions`, by name.
 
     Raises:
         TypeError: `tools` is no list of tools, there is no such option, or it has the wrong type.
@@ -61,11 +58,11 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         *,
         on_invalid: OnInvalid = "collect",
         repeated_calls: RepeatedCalls = "report",
-        options: ReadOptions | None = None,
-        **changes: Unpack[ReadOption],
+        **options: Unpack[ReadOption],
     ) -> None:
         require_words({"on_invalid": on_invalid}, on_invalid=OnInvalid)
-        read = read_options(options, changes)
+        require_options(type(self).__name__, options, (*ReadOption.__optional_keys__, "on_invalid", "repeated_calls"))
+        read = ReadOptions(**options)
         if tools is None and read.coerce_arguments:
             raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
         self._on_invalid = on_invalid

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep
 
-from llama3_tools import Extractor, ReadOptions
-from llama3_tools.chat import ChatOptions, Reply, ToolChat, read_options
-from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama3_tools import Extractor, ReadOption, ReadOptions
+from llama3_tools.chat import ChatOptions, Reply, ToolChat
+from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from llama3_tools import ReadOption
 
 __all__ = ["Llama3ReActOutputParser"]
 
@@ -51,9 +49,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
     Args:
         tools: the tools that may be called: those of the agent. Without them, any name may be called, but no pythonic
             call is read, nor are arguments made to fit.
-        options: how outputs are read. `None`: for an agent that answers calls of unknown tools,
-            `ReadOptions(on_unknown_tool="call", coerce_arguments=True)`.
-        **changes: single options, by name, which go before those in `options`.
+        **options: how outputs are read: the fields of `ReadOptions`, by name. By default, `on_unknown_tool="call"`, as
+            the agent answers such a step, and `coerce_arguments=True`.
 
     Raises:
         TypeError: `tools` is no list of tools, there is no such option, or it has the wrong type.
@@ -64,11 +61,10 @@ class Llama3ReActOutputParser(ReActOutputParser):
     def __init__(
         self,
         tools: Iterable[LlamaIndexToolLike] | None = None,
-        *,
-        options: ReadOptions | None = None,
-        **changes: Unpack[ReadOption],
+        **options: Unpack[ReadOption],
     ) -> None:
-        read = read_options(options or _READ, changes)
+        require_options(type(self).__name__, options, ReadOption.__optional_keys__)
+        read = replace(_READ, **options)
         plain = replace(read, formats=("none",), split_reasoning=True, coerce_arguments=False, repair=False)
         self._thoughts = Extractor(options=plain)
         # The text that it reads has no thoughts left.

@@ -6,8 +6,10 @@ import copy
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
 
+from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
@@ -16,8 +18,9 @@ from llama3_tools.chat import Accepts, Request, class_problems
 from llama3_tools.errors import a_type
 from llama3_tools.tools import require_tool_list, server_tool_error
 
-__all__ = ["LlamaIndexToolLike", "accepting", "as_tools", "rename_tools", "tool_dicts"]
+__all__ = ["LlamaIndexToolLike", "accepting", "as_tools", "output_tool", "rename_tools", "tool_dicts"]
 
+_Tool = TypeVar("_Tool", bound=BaseTool)
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
 """A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI, Anthropic or MCP, or a
 `llama3_tools.Tool`."""
@@ -60,13 +63,18 @@ def rename_tools(tools: Iterable[Any], request: Request) -> list[BaseTool]:
 
 
 def as_tools(tools: Iterable[Any]) -> list[BaseTool]:
-    """Return tools that can be run: functions become tools, all else is one.
+    """Return tools that can be run: functions become tools, and those of a class that contains itself get its schema.
 
     Raises:
         TypeError: `tools` is no list of tools.
     """
     require_tool_list(tools, BaseTool)
-    return [FunctionTool.from_defaults(tool) if inspect.isroutine(tool) else tool for tool in tools]
+    return [FunctionTool.from_defaults(tool) if inspect.isroutine(tool) else _with_whole_schema(tool) for tool in tools]
+
+
+def output_tool(output_cls: type[BaseModel]) -> FunctionTool:
+    """Return the tool whose arguments are an object of a class."""
+    return _with_whole_schema(get_function_tool(output_cls))
 
 
 def accepting(tools: Iterable[Any]) -> Accepts | None:
@@ -78,6 +86,29 @@ def accepting(tools: Iterable[Any]) -> Accepts | None:
     of_framework = [tool for tool in functions if getattr(tool.fn, "__module__", None) == get_function_tool.__module__]
     classes = {tool.metadata.get_name(): tool.metadata.fn_schema for tool in of_framework}
     return (lambda name, given: class_problems(classes[name], given) if name in classes else None) if classes else None
+
+
+@dataclass
+class _RecursiveMetadata(ToolMetadata):
+    """Of a class that contains itself: LlamaIndex leaves out the reference with which its schema begins."""
+
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def get_parameters_dict(self) -> dict[str, Any]:
+        return self.parameters
+
+
+def _with_whole_schema(tool: _Tool) -> _Tool:
+    own = tool.metadata
+    schema = own.fn_schema.model_json_schema() if own.fn_schema else {}
+    if not isinstance(tool, FunctionTool) or "$ref" not in schema:
+        return tool
+    definition = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+    parameters = {**definition, "$defs": schema["$defs"]}
+    description = definition.get("description", "")
+    whole = copy.copy(tool)
+    whole._metadata = _RecursiveMetadata(description, own.name, own.fn_schema, parameters=parameters)  # noqa: SLF001 (it has no other way)
+    return whole
 
 
 def _named(tool: BaseTool, name: str) -> BaseTool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing
 from typing import Any, Generic, TypeVar
 
-from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # it exports none
-from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMChatStartEvent
-from llama_index.core.instrumentation.span import active_span_id
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
@@ -17,38 +14,9 @@ from llama_index_llama3_tools.answers import Answer, astream_responses, stream_r
 from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
 
-__all__ = ["Listeners", "Turn", "dispatcher"]
+__all__ = ["Turn"]
 
-dispatcher = get_dispatcher(__name__)
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
-
-
-class Listeners:
-    """What listens to LlamaIndex's events: it is told the conversation, and the answer with its calls.
-
-    The LLM inside tells of each request by itself: what it was sent, what it wrote, and what that cost. So the answer
-    has none of that here, and tokens are counted once.
-    """
-
-    def __init__(self, payload: Mapping[str, Any], messages: Sequence[ChatMessage]) -> None:
-        """Tell of the conversation, in the span that is open.
-
-        Args:
-            payload: what is told of the LLM.
-            messages: the conversation.
-        """
-        self._messages = list(messages)
-        self._span_id = active_span_id.get()
-        dispatcher.event(
-            LLMChatStartEvent(
-                model_dict=dict(payload), messages=self._messages, additional_kwargs={}, span_id=self._span_id
-            )
-        )
-
-    def end(self, message: ChatMessage) -> None:
-        """Tell of the answer."""
-        response = ChatResponse(message=message)
-        dispatcher.event(LLMChatEndEvent(messages=self._messages, response=response, span_id=self._span_id))
 
 
 class Turn(Generic[_Response]):
@@ -61,7 +29,7 @@ class Turn(Generic[_Response]):
         request: Request | None = None,
         *,
         is_read: bool = False,
-        listeners: Listeners | None = None,
+        may_retry: bool = False,
     ) -> None:
         """Begin a turn.
 
@@ -70,11 +38,19 @@ class Turn(Generic[_Response]):
             settings: what it is asked with beside the messages.
             request: the request; `None` if `settings` are all that the LLM is asked with.
             is_read: whether answers are read. If not, they are passed on as they come.
-            listeners: what is told of the answer. Without them, nothing is asked again.
+            may_retry: whether a bad call is asked for again.
         """
-        self._llm, self._settings, self._request, self._listeners = llm, settings, request, listeners
-        self._is_read = is_read
-        self._hold = Hold(llm, "off" if request is None else request.chat.options.constrain, settings)
+        self._llm, self._settings, self._request = llm, settings, request
+        self._is_read, self._may_retry = is_read, may_retry
+        self._answer: Answer | None = None
+        self._hold = Hold(
+            llm, "off" if request is None or _may_be_several(request) else request.chat.options.constrain, settings
+        )
+
+    @property
+    def written(self) -> str:
+        """What the model has written so far in its last answer, which is read."""
+        return self._answer.written if self._answer else ""
 
     def whole(self, way: str) -> _Response:
         """Ask, and return the answer.
@@ -197,7 +173,8 @@ class Turn(Generic[_Response]):
     def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
         if self._request is None or not self._is_read:
             return None
-        return Answer(self._request, after=before, may_retry=self._listeners is not None)
+        self._answer = Answer(self._request, after=before, may_retry=self._may_retry)
+        return self._answer
 
     def _stands(self, answer: Answer | None) -> bool:
         """Return whether an answer stands. If it does not, the next request is made."""
@@ -206,8 +183,11 @@ class Turn(Generic[_Response]):
         self._hold.note_answer()
         if self._request is None or answer is None:
             return True
-        if answer.again is not None:
-            self._request = answer.again
-        elif self._listeners:
-            self._listeners.end(answer.message)
+        self._request = answer.again or self._request
         return answer.again is None
+
+
+def _may_be_several(request: Request) -> bool:
+    """Return whether a program wants several objects. What holds a server to a call holds it to a single one."""
+    is_strict = request.chat.options.prompt_format == "strict"  # which has place for one
+    return request.accepts is not None and request.choice.parallel and not is_strict
