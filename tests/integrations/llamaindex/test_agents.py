@@ -266,9 +266,9 @@ class TestPrograms:
         forecast = '{"name": "forecast", "parameters": {}}'
         with endpoint("Hello.", forecast, forecast) as served:
             llm = Llama3ToolLLM(served.llm())
-            with pytest.raises(ValueError, match=r"Expected a tool call, but the model wrote none: 'Hello\.'"):
+            with pytest.raises(ValueError, match=r"wrote no tool call: 'Hello\.'"):
                 llm.predict_and_call(TOOLS, "Weather?")
-            with pytest.raises(ValueError, match=r"the model wrote none: '.*forecast"):
+            with pytest.raises(ValueError, match=r"wrote no tool call: '.*forecast"):
                 await llm.apredict_and_call(TOOLS, "Weather?")
             assert str(llm.predict_and_call(TOOLS, "Weather?", error_on_no_tool_call=False)) == forecast
 

@@ -30,12 +30,9 @@ from integrations.llamaindex.endpoint import (
     say,
 )
 from integrations.llamaindex.ways import FUNCTION_AGENTS, REACT_AGENTS, STREAMED, WAYS, WHOLE, WITH_TOOLS
-from llama3_tools import ToolDefinitionError
+from llama3_tools import ReadOptions, ToolDefinitionError
 from llama3_tools.errors import a_type
-from llama_index_llama3_tools import (
-    Llama3ReActOutputParser,
-    Llama3ToolLLM,
-)
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolLLM
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
@@ -311,15 +308,30 @@ class TestMessages:
             await llm.achat_with_tools(TOOLS, given)
 
 
-@pytest.mark.parametrize(
-    ("llm", "options", "kind", "message"),
-    [
-        (MockLLM(), {"tool_role": "ipython"}, ValueError, '^LlamaIndex has no role "ipython": use tool_role="user"'),
-        (MockLLM(), {"max_tokens": 5}, TypeError, "'max_tokens'"),
-        ("llama3.1", {}, TypeError, r"^llm must be an LLM of LlamaIndex, such as .+, not a str$"),
-    ],
-    ids=["a value", "a name", "an LLM"],
-)
-def test_what_the_llm_cannot_be_made_with_is_named(llm: Any, options: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        Llama3ToolLLM(llm, **options)
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("make", "options", "message"),
+        [
+            (Llama3ToolLLM, {"tempreature": 0}, "^Llama3ToolLLM has no option 'tempreature'$"),
+            (Llama3ToolLLM, {"max_retires": 0}, "'max_retires'; did you mean 'max_retries'"),
+            (Llama3ToolLLM, {"max_tokens": 5}, "has no option 'max_tokens': give it to the MockLLM$"),
+            (Llama3ToolLLM, {"read": ReadOptions()}, "has no option 'read'"),
+            (Llama3JsonToolOutputParser, {"reapir": True}, "^Llama3JsonToolOutputParser .*; did you mean 'repair'"),
+            (Llama3JsonToolOutputParser, {"on_inavlid": "raise"}, "; did you mean 'on_invalid'"),
+            (Llama3ReActOutputParser, {"formts": "all"}, "^Llama3ReActOutputParser .*; did you mean 'formats'"),
+        ],
+        ids=str,
+    )
+    def test_a_wrong_name_is_told_with_the_nearest_one(self, make: Any, options: Any, message: str) -> None:
+        with pytest.raises(TypeError, match=message):
+            make(MockLLM() if make is Llama3ToolLLM else None, **options)
+
+    def test_a_role_that_there_is_not(self) -> None:
+        role: Any = "ipython"
+        with pytest.raises(ValueError, match=r'^LlamaIndex has no role "ipython": use tool_role="user"'):
+            Llama3ToolLLM(MockLLM(), tool_role=role)
+
+    @pytest.mark.parametrize("llm", ["llama3.1", MockLLM().to_dict()], ids=["a name", "a dict"])
+    def test_no_llm(self, llm: Any) -> None:
+        with pytest.raises(TypeError, match=r"^llm must be an LLM of LlamaIndex, such as .+, not a (str|dict)$"):
+            Llama3ToolLLM(llm)

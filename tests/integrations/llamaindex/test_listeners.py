@@ -14,16 +14,16 @@ from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMChat
 from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from llama_index.core.llms import LLM, ChatMessage
 
-from integrations.llamaindex.endpoint import WEATHER, endpoint
-from integrations.llamaindex.scripted import ScriptedLLM, calls_in
-from integrations.llamaindex.ways import FUNCTION_AGENTS, QUESTION, WITH_TOOLS
+from integrations.llamaindex.endpoint import endpoint
+from integrations.llamaindex.scripted import ScriptedLLM
+from integrations.llamaindex.ways import FUNCTION_AGENTS, QUESTION, WAYS, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
 
 BROKEN = '{"name": "get_weather", "parameters": {oops}}'
 
 
 class Listener(BaseEventHandler):
-    """Keeps the events of chats."""
+    """Keeps the events of chats, and the span of each."""
 
     heard: list[Any] = []  # noqa: RUF012 (pydantic copies it)
 
@@ -34,10 +34,6 @@ class Listener(BaseEventHandler):
     def handle(self, event: Any, **_: Any) -> None:
         if isinstance(event, (LLMChatStartEvent, LLMChatEndEvent)):
             self.heard.append(event)
-
-    def of(self, kind: type, *, by: str) -> list[Any]:
-        """Return the events of a kind in the spans of an LLM."""
-        return [event for event in self.heard if isinstance(event, kind) and event.span_id.startswith(f"{by}.")]
 
 
 @pytest.fixture
@@ -56,39 +52,22 @@ def spans() -> Iterator[SimpleSpanHandler]:
     root.span_handlers.remove(spans)
 
 
-@pytest.mark.parametrize("way", WITH_TOOLS)
-async def test_the_answer_is_told_with_its_calls_and_each_request_with_its_prompt(
+@pytest.mark.parametrize("way", {**WITH_TOOLS, **FUNCTION_AGENTS})
+async def test_the_wrapped_llm_tells_of_each_request_once(
     way: str, listener: Listener, spans: SimpleSpanHandler
 ) -> None:
-    with endpoint(f"Hm. {BROKEN}", f"So. {WEATHER}") as served:
-        await WITH_TOOLS[way](Llama3ToolLLM(served.llm()))
-    [start], [end] = (listener.of(kind, by="Llama3ToolLLM") for kind in (LLMChatStartEvent, LLMChatEndEvent))
-    assert [message.content for message in start.messages] == [QUESTION]
-    assert start.span_id == end.span_id
-    assert start.span_id.startswith(f"Llama3ToolLLM.{way}-")
-    assert start.span_id in {span.id_ for span in spans.completed_spans}
-    assert calls_in(end.response.message) == [("get_weather", {"city": "Paris"})]
-    asked = listener.of(LLMChatStartEvent, by="OpenAILike")
-    assert [[(one.role.value, one.content) for one in event.messages] for event in asked] == [
-        served.messages(0),
-        served.messages(1),
-    ]
-    answered = listener.of(LLMChatEndEvent, by="OpenAILike")
-    assert [event.response.message.content for event in answered] == [f"Hm. {BROKEN}", f"So. {WEATHER}"]
-    assert (end.response.raw, end.response.additional_kwargs) == (None, {})
-    assert all(event.response.raw for event in answered), "the LLM inside alone tells what an answer cost"
-
-
-@pytest.mark.parametrize("way", FUNCTION_AGENTS)
-async def test_agents_tell_each_answer_once(way: str, listener: Listener) -> None:
-    with endpoint(WEATHER, "Sunny.") as served:
-        await FUNCTION_AGENTS[way](Llama3ToolLLM(served.llm()))
-    first, second = listener.of(LLMChatEndEvent, by="Llama3ToolLLM")
-    assert (calls_in(first.response.message), calls_in(second.response.message)) == (
-        [("get_weather", {"city": "Paris"})],
-        [],
-    )
-    assert second.response.message.content == "Sunny."
+    answers = [f"Hm. {BROKEN}", "Sunny."]
+    with endpoint(*answers) as served:
+        await WAYS[way](Llama3ToolLLM(served.llm()))
+    assert [type(event) for event in listener.heard] == [LLMChatStartEvent, LLMChatEndEvent] * 2
+    assert all(event.span_id.startswith("OpenAILike.") for event in listener.heard)
+    starts, ends = listener.heard[::2], listener.heard[1::2]
+    prompts = [[(message.role.value, message.content) for message in event.messages] for event in starts]
+    assert prompts == [served.messages(0), served.messages(1)]
+    assert [event.response.message.content for event in ends] == answers
+    assert all(event.response.raw for event in ends)
+    around = way if way in WITH_TOOLS else "chat_with_tools"
+    assert any(span.id_.startswith("Llama3ToolLLM.") and around in span.id_ for span in spans.completed_spans)
 
 
 class Limiter:
@@ -125,13 +104,19 @@ class TestWhatIsGiven:
             await WITH_TOOLS[way](Llama3ToolLLM(served.llm(), rate_limiter=limiter))
         assert limiter.acquired == 2
 
-    def test_the_manager_of_the_settings_is_that_of_the_llm_inside(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_manager_of_the_settings_counts_and_the_llm_given_keeps_its_own(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         counter = TokenCountingHandler(tokenizer=str.split)
         with endpoint("Sunny.") as served:
-            monkeypatch.setattr(Settings, "_llm", Llama3ToolLLM(served.llm()))
+            inside = served.llm()
+            own = inside.callback_manager
+            monkeypatch.setattr(Settings, "_llm", Llama3ToolLLM(inside))
             monkeypatch.setattr(Settings, "_callback_manager", CallbackManager([counter]))
             Settings.llm.chat([ChatMessage(QUESTION)])
+            assert Settings.llm.llm is Settings.llm.llm, "it is copied once"
         assert len(counter.llm_token_counts) == 1
+        assert inside.callback_manager is own
 
     def test_without_them_the_llm_given_is_asked_itself(self) -> None:
         inside = ScriptedLLM(chunks=[])

@@ -87,7 +87,7 @@ def test_an_attempted_call_that_failed_is_an_error_and_stays_text() -> None:
 
 def test_it_raises_where_that_is_asked_for_and_the_error_survives_pickling() -> None:
     output = f"{CALL} {BROKEN} and {OPEN}"
-    with pytest.raises(MalformedToolCallError, match="2 tool calls could not be read: get_weather") as caught:
+    with pytest.raises(MalformedToolCallError, match="2 tool calls do not run: get_weather") as caught:
         Llama3JsonToolOutputParser([WEATHER], on_invalid="raise").parse(output)
     assert (caught.value.output, [call.name for call in caught.value.errors]) == (output, ["get_weather"] * 2)
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 (made here)

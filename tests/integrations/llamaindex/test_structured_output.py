@@ -36,7 +36,7 @@ class Family(BaseModel):
     """A family: a class that contains itself."""
 
     name: str
-    kids: list[Family] = []  # noqa: RUF012 (pydantic copies it)
+    kids: list[Family] = []
 
 
 def on(served: Endpoint, inside: dict[str, Any] | None = None, **options: Any) -> Llama3ToolLLM:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from llama_index.core.base.llms.types import ToolCallBlock
-from llama_index.core.bridge.pydantic import ValidationError
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import ChatMessage, ChatResponse, MockFunctionCallingLLM, MockLLM
 from llama_index.core.tools import FunctionTool
@@ -17,8 +17,8 @@ from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM, calls_in, said
 from integrations.llamaindex.ways import PLAIN, QUESTION
-from llama3_tools import Limits, PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
-from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
+from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
+from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM, MalformedToolCallError
 from llama_index_llama3_tools.tools import tool_dicts
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class TestAnswers:
         llm = wrapped(["Hello\u3164."])
         response = llm.chat_with_tools(TOOLS, "Hi")
         assert llm.get_tool_calls_from_response(response, error_on_no_tool_call=False) == []
-        with pytest.raises(ValueError, match=r"the model wrote none: 'Hello\\u3164\.'"):
+        with pytest.raises(MalformedToolCallError, match=r"wrote no tool call: 'Hello\\u3164\.'"):
             llm.get_tool_calls_from_response(response)
 
     @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]", '"Paris"', "null", "NaN"])
@@ -143,6 +143,14 @@ class TestQuestions:
         assert deltas == [WEATHER] * ("stream" in way)
         assert inside.prompts == [QUESTION if "complete" in way else f"user: {QUESTION}\nassistant: "]
 
+    async def test_a_plain_request_keeps_the_roles_of_the_user_s_own(self) -> None:
+        history = [ChatMessage(role="developer", content="Be brief."), ChatMessage(content="Hi")]
+        with endpoint("a", "b") as served:
+            llm = Llama3ToolLLM(served.llm())
+            llm.chat(history)
+            [_ async for _ in await llm.astream_chat(history)]
+        assert [served.messages(number) for number in (0, 1)] == [[("developer", "Be brief."), ("user", "Hi")]] * 2
+
     def test_a_plain_request_sends_calls_and_results_as_text(self) -> None:
         inside = ScriptedLLM(chunks=[f"Hm. {WEATHER}"])
         llm = Llama3ToolLLM(inside)
@@ -160,27 +168,22 @@ class TestComponent:
         assert metadata.is_function_calling_model
         assert metadata.model_copy(update={"is_function_calling_model": False}) == inside.metadata
 
-    def test_it_serialises_and_comes_back(self) -> None:
-        options: dict[str, Any] = {"formats": ["function"], "repair": True, "limits": Limits(max_calls=2)}
-        llm = Llama3ToolLLM(MockLLM(max_tokens=7), tools_in="system", max_retries=2, **options)
-        data = llm.to_dict()
-        assert (data["class_name"], data["llm"]["class_name"]) == ("Llama3ToolLLM", "MockLLM")
-        assert data["options"]["tools_in"] == "system"
-        back = Llama3ToolLLM.from_dict(data)
-        assert (back.to_dict(), back.options, type(back.llm)) == (data, llm.options, MockLLM)
-        assert Llama3ToolLLM.from_json(llm.to_json()).to_dict() == data
+    def test_it_has_the_model_s_name(self) -> None:
+        with endpoint() as served:
+            assert Llama3ToolLLM(served.llm()).model == "llama3.1"
+
+    def test_it_serialises_with_what_differs_from_the_defaults(self) -> None:
+        data = json.loads(Llama3ToolLLM(MockLLM(max_tokens=7), tools_in="system", repair=True).to_json())
+        assert (data["class_name"], data["llm"]["max_tokens"]) == ("Llama3ToolLLM", 7)
+        assert "tools_in='system'" in data["options"]
+        assert "repair=True" in data["options"]
         assert "options" in Llama3ToolLLM.model_json_schema()["properties"]
 
-    def test_an_llm_that_llama_index_cannot_load_is_given_anew(self) -> None:
-        data = wrapped(["x"]).to_dict()
-        with pytest.raises(ValidationError, match="Invalid LLM name: ScriptedLLM"):
-            Llama3ToolLLM.from_dict(data)
-        assert Llama3ToolLLM.from_dict(data, llm=ScriptedLLM(chunks=["x"])).to_dict() == data
-
     def test_it_can_be_pickled_and_copied(self) -> None:
-        llm = Llama3ToolLLM(MockLLM())
+        llm = Llama3ToolLLM(MockLLM(), repair=True)
         for other in (pickle.loads(pickle.dumps(llm)), copy.deepcopy(llm), llm.model_copy()):  # noqa: S301 (our own)
             assert other.to_dict() == llm.to_dict()
+            assert other.options == llm.options
 
     @pytest.mark.parametrize(
         ("name", "value", "other"),
