@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from llama3_tools.errors import of_extra
@@ -24,12 +23,12 @@ with of_extra(
     from llama_index.core.base.llms.types import ToolCallBlock as _ToolCallBlock  # noqa: F401 (asked for, not used)
 
 from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama_index_llama3_tools.llm import Llama3ToolLLM
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.parser import Llama3JsonToolOutputParser
 from llama_index_llama3_tools.tools import LlamaIndexToolLike
 
 if TYPE_CHECKING:
-    from llama_index_llama3_tools.llm import Llama3ToolLLM
     from llama_index_llama3_tools.react import Llama3ReActOutputParser
 
 __all__ = [
@@ -41,12 +40,11 @@ __all__ = [
     "MalformedToolCallError",
 ]
 
-_MODULES = {"Llama3ToolLLM": "llm", "Llama3ReActOutputParser": "react"}
-"""Where that is which the parser does without."""
-
 
 def __getattr__(name: str) -> object:
-    """Import what was asked for."""
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    """Import the one that brings LlamaIndex's agents with it when it is asked for."""
+    if name == "Llama3ReActOutputParser":
+        from llama_index_llama3_tools import react  # noqa: PLC0415
+
+        return react.Llama3ReActOutputParser
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

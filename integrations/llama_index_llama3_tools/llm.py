@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -46,7 +47,7 @@ from llama3_tools.chat import (
 )
 from llama3_tools.errors import a_type
 from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
-from llama_index_llama3_tools.messages import conversation, require_messages, to_dicts, to_messages, with_own_roles
+from llama_index_llama3_tools.messages import to_dicts, to_messages, with_own_roles
 from llama_index_llama3_tools.structured import GrowingObject
 from llama_index_llama3_tools.tools import accepting, as_tools, output_tool, rename_tools, tool_dicts
 from llama_index_llama3_tools.turns import Turn
@@ -227,8 +228,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             NotImplementedError: `tools_in="request"`, and the LLM calls no tools itself.
             ToolDefinitionError: two tools have one name, one has none or is its server's own, or `tool_choice` names
                 none.
-            TypeError: `tools` is no list of tools, `chat_history` no list of messages, or `user_msg` neither a text
-                nor a message.
+            TypeError: `tools` is no list of tools.
         """
         return self._with_tools(tools, *args, **kwargs).whole("chat")
 
@@ -274,7 +274,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             for block in response.message.blocks
             if isinstance(block, ToolCallBlock) and isinstance(block.tool_kwargs, dict)
         ]
-        misfits = [misfit for call in made if (misfit := self._misfit(call))]
+        misfits = [misfit for call in made for misfit in self._misfits(call)]
         if misfits or (error_on_no_tool_call and not made):
             refused = [RefusedCall(**call) for call in response.message.additional_kwargs.get(REFUSED_TOOL_CALLS, ())]
             raise MalformedToolCallError(response.message.content or "", [*refused, *misfits])
@@ -319,10 +319,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         tool = output_tool(output_cls)
         growing = GrowingObject(output_cls, tool.metadata.get_name())
         turn = self._due(tool, *args, **kwargs)
-        async for response in turn.astream("astream_chat"):
-            if (grown := growing.add(turn.written)) is not None:
-                yield grown
-            last = response
+        async with aclosing(turn.astream("astream_chat")) as responses:
+            async for response in responses:
+                if (grown := growing.add(turn.written)) is not None:
+                    yield grown
+                last = response
         yield self._finished(tool, last)
 
     def _due(
@@ -365,8 +366,9 @@ class Llama3ToolLLM(FunctionCallingLLM):
         chat = kept_chat(tool_dicts(tools, may_repeat=True), self.options)
         if tool_required and tool_choice in (None, False, "auto"):
             tool_choice = "required"
+        said = [ChatMessage(user_msg) if isinstance(user_msg, str) else user_msg] if user_msg is not None else []
         request = chat.request(
-            to_dicts(conversation(chat_history, user_msg)),
+            to_dicts([*(chat_history or ()), *said]),
             tool_choice=tool_choice,
             parallel_tool_calls=allow_parallel_tool_calls,
             accepts=accepting(tools),
@@ -385,8 +387,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
     def _completing(self, prompt: str, **settings: Any) -> Turn[CompletionResponse]:
         return Turn(self.llm, {"prompt": prompt, **settings})
 
-    def _plain(self, messages: object, settings: Mapping[str, Any]) -> Turn[ChatResponse]:
-        given = to_dicts(require_messages(messages))
+    def _plain(self, messages: Sequence[ChatMessage], settings: Mapping[str, Any]) -> Turn[ChatResponse]:
+        given = to_dicts(messages)
         request = kept_chat((), self.options).request(given)
         request = replace(request, messages=with_own_roles(request.messages, given))
         return Turn(self.llm, settings, request, is_read=self.options.read.split_reasoning)
@@ -398,12 +400,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
         llm._accepts = accepting(tools)  # noqa: SLF001 (the same class)
         return llm
 
-    def _misfit(self, call: ToolSelection) -> RefusedCall | None:
-        """Return a call that is no object of its class; `None` if it is one, or none is wanted."""
-        problems = self._accepts(call.tool_name, call.tool_kwargs) if self._accepts else None
+    def _misfits(self, call: ToolSelection) -> list[RefusedCall]:
+        """Return a call that is no object of its class, where one is wanted."""
+        problems = "; ".join((self._accepts(call.tool_name, call.tool_kwargs) if self._accepts else None) or ())
         written = render_tool_call(call.tool_name, call.tool_kwargs)
-        return (
-            RefusedCall(call.tool_id, call.tool_name, "misfit", "; ".join(problems), written, None, "")
-            if problems
-            else None
-        )
+        return [RefusedCall(call.tool_id, call.tool_name, "misfit", problems, written, None, "")] if problems else []

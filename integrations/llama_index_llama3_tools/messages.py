@@ -10,14 +10,10 @@ from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCa
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-from llama3_tools.errors import a_type
-
 __all__ = [
     "CALL_KWARGS",
     "answer_message",
     "calls_of",
-    "conversation",
-    "require_messages",
     "to_dicts",
     "to_messages",
     "with_own_roles",
@@ -30,40 +26,6 @@ _ONE_TEXT = {MessageRole.ASSISTANT, *_RESULTS}
 """The roles of messages whose texts the chat layer joins, which LlamaIndex puts on lines of their own."""
 _ERROR = re.compile(r"Encountered error: |Tool .* not found\. Please select a tool that is available\.\Z", re.DOTALL)
 """How LlamaIndex begins the result of a tool that failed (`call_tool_with_selection`), or answers a call of none."""
-
-
-def require_messages(given: object, name: str = "messages") -> list[ChatMessage]:
-    """Return a conversation as a list of its own.
-
-    >>> require_messages("Hi", "chat_history")
-    Traceback (most recent call last):
-    TypeError: chat_history must be a list of ChatMessage(role=..., content=...): found a str
-
-    Raises:
-        TypeError: it is no list of messages.
-    """
-    is_list = isinstance(given, Iterable) and not isinstance(given, (str, Mapping, ChatMessage))
-    messages: list[Any] = list(given) if is_list else [given]  # type: ignore[call-overload]  # it is iterable
-    wrong = [message for message in messages if not isinstance(message, ChatMessage)] if is_list else messages
-    if wrong:
-        raise TypeError(f"{name} must be a list of ChatMessage(role=..., content=...): found {a_type(wrong[0])}")
-    return messages
-
-
-def conversation(chat_history: object, user_msg: object) -> list[ChatMessage]:
-    """Return a conversation as a list of its own, with what the user says after it.
-
-    Raises:
-        TypeError: `chat_history` is no list of messages, or `user_msg` neither a text nor a message.
-    """
-    messages = [] if chat_history is None else require_messages(chat_history, "chat_history")
-    if user_msg is None:
-        return messages
-    if isinstance(user_msg, str):
-        return [*messages, ChatMessage(role=MessageRole.USER, content=user_msg)]
-    if isinstance(user_msg, ChatMessage):
-        return [*messages, user_msg]
-    raise TypeError(f"user_msg must be a str or a ChatMessage, not {a_type(user_msg)}")
 
 
 def to_dicts(messages: Iterable[ChatMessage]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Tool
 from llama3_tools.errors import a_type, require_words
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
-from llama_index_llama3_tools.messages import require_messages, to_dicts, to_messages
+from llama_index_llama3_tools.messages import to_dicts, to_messages
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
@@ -71,7 +71,6 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             declared, ChatOptions(read=read, repeated_calls=repeated_calls, prompt_format=None, max_retries=0)
         )
         """What reads the outputs; its `tools` and `options` say how."""
-        self._declares = declared is not None
         self._request = self.chat.request([])
 
     def parse(self, output: str) -> Llama3ToolOutput:
@@ -167,17 +166,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         """Put the tool prompt into the first user message, as Llama 3.1 knows it; without tools all stays as it is.
 
         The messages given are not changed. If there is no user message, the prompt becomes one.
-
-        Raises:
-            TypeError: `messages` is no list of messages.
         """
-        checked, prompt = require_messages(messages), self.chat.prompt()
-        return to_messages(put_tools(to_dicts(checked), prompt, "user")) if prompt else checked
-
-    def __repr__(self) -> str:
-        """Show which tools may be called."""
-        names = ", ".join(self.chat.tools) if self._declares else "any"
-        return f"<{type(self).__name__} tools: {names}>"
+        prompt = self.chat.prompt()
+        return to_messages(put_tools(to_dicts(messages), prompt, "user")) if prompt else list(messages)
 
     def _check(self, output: str, reply: Reply) -> None:
         if self._on_invalid == "raise" and reply.report.refused:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -132,9 +131,7 @@ def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
     if isinstance(tool, BaseTool):
         return _from_metadata(tool.metadata, where)
     if inspect.isroutine(tool):
-        with _naming(tool.__name__, where):
-            tool = FunctionTool.from_defaults(tool)
-        return _from_metadata(tool.metadata, where)
+        return _from_metadata(FunctionTool.from_defaults(tool).metadata, where)
     raise TypeError(
         f"{where} must be a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, a function or an OpenAI tool "
         f"dict, not {a_type(tool)}"
@@ -150,26 +147,9 @@ def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 def _from_metadata(metadata: ToolMetadata, where: str) -> Mapping[str, Any]:
     if not isinstance(metadata.name, str) or not metadata.name:
         raise ToolDefinitionError(f"{where} has no name: give it one in its ToolMetadata")
-    with _naming(metadata.name, where):
-        function = metadata.to_openai_tool(skip_length_check=True)["function"]
-    if function["parameters"] is None:  # which is a tool without arguments, where it is a dict
-        raise ToolDefinitionError(f"{where}: the parameters of {metadata.name} are None, not a JSON Schema")
     # The name as agents look it up: `to_openai_tool` replaces all that OpenAI's service rejects, such as a dot.
-    return _function(metadata.name, function["description"], function["parameters"])
+    return _function(metadata.name, metadata.description, metadata.get_parameters_dict())
 
 
 def _function(name: object, description: object, parameters: object) -> dict[str, object]:
     return {"name": name, "description": description, "parameters": parameters}
-
-
-@contextmanager
-def _naming(name: str, where: str) -> Iterator[None]:
-    """Name the tool whose schema cannot be made."""
-    try:
-        yield
-    except Exception as error:  # in as many ways as there are annotations
-        reason = str(error).partition("\n")[0].removesuffix(".")
-        raise ToolDefinitionError(
-            f"{where}: no JSON Schema can be made of the parameters of {name}: {type(error).__name__}: {reason}. "
-            "Annotate them with types that JSON has, such as str, int or list, or with a pydantic model"
-        ) from error

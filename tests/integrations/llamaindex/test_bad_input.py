@@ -10,8 +10,7 @@ import httpx
 import openai
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
-from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
-from llama_index.core.llms import ChatMessage, MockLLM
+from llama_index.core.llms import MockLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.llms.openai_like import OpenAILike
 
@@ -31,7 +30,6 @@ from integrations.llamaindex.endpoint import (
 )
 from integrations.llamaindex.ways import FUNCTION_AGENTS, REACT_AGENTS, STREAMED, WAYS, WHOLE, WITH_TOOLS
 from llama3_tools import ReadOptions, ToolDefinitionError
-from llama3_tools.errors import a_type
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolLLM
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
@@ -177,15 +175,6 @@ class TestEventLoops:
         assert isinstance(error.value, openai.APIConnectionError)
 
 
-class Thing:
-    """Nothing that JSON knows."""
-
-
-class Things(BaseModel):
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    thing: Thing
-
-
 class RawMetadata(ToolMetadata):
     """Metadata whose schema is what a test chooses."""
 
@@ -218,11 +207,6 @@ WRONG_TOOLS = {
     "arguments that are no object": (
         [tool_with(RawMetadata({"type": "string"}))],
         "the parameters of get_weather are no JSON Schema: type is",
-    ),
-    "no schema": ([tool_with(RawMetadata(None))], "the parameters of get_weather are"),
-    "a type that JSON does not know": (
-        [tool_with(ToolMetadata("Weather", name="get_weather", fn_schema=Things))],
-        r"tools\[0\]: no JSON Schema can be made of the parameters of get_weather: Pydantic.+Thing.+Annotate",
     ),
 }
 
@@ -277,35 +261,6 @@ class TestTools:
         assert (result.tool_name, result.tool_output.is_error) == ("fail", True)
         assert result.tool_output.content == "out of paper"
         assert served.messages(1)[2] == ("user", "Result of fail: out of paper")
-
-
-class TestMessages:
-    @pytest.mark.parametrize(
-        ("given", "found"),
-        [
-            ("Hi", "a str"),
-            ({"role": "user"}, "a dict"),
-            (ChatMessage("Hi"), "a ChatMessage"),
-            ([ChatMessage("Hi"), ("user", "Hi")], "a tuple"),
-        ],
-    )
-    def test_a_history_that_is_none(self, given: Any, found: str) -> None:
-        llm = Llama3ToolLLM(MockLLM())
-        for name, ask in {
-            "chat_history": lambda: llm.chat_with_tools(TOOLS, "Hi", chat_history=given),
-            "messages": lambda: llm.chat(given),
-        }.items():
-            with pytest.raises(TypeError, match=rf"^{name} must be a list of ChatMessage\(.*\): found {found}$"):
-                ask()
-
-    @pytest.mark.parametrize("given", [["Hi"], {"role": "user"}, 3])
-    async def test_a_question_that_is_none(self, given: Any) -> None:
-        llm = Llama3ToolLLM(MockLLM())
-        found = f"user_msg must be a str or a ChatMessage, not {a_type(given)}$"
-        with pytest.raises(TypeError, match=found):
-            llm.stream_chat_with_tools(TOOLS, given)
-        with pytest.raises(TypeError, match=found):
-            await llm.achat_with_tools(TOOLS, given)
 
 
 class TestOptions:

@@ -108,15 +108,6 @@ def test_the_error_is_caught_as_the_frameworks_as_a_value_error_and_as_ours(kind
         Llama3JsonToolOutputParser(on_invalid="raise").parse(OPEN)
 
 
-class Thing:
-    """Nothing that JSON knows."""
-
-
-def find(thing: Thing) -> str:
-    """Find a thing."""
-    return str(thing)
-
-
 class Weather(BaseModel):
     city: str
 
@@ -193,11 +184,6 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
         ToolDefinitionError,
         r"tools\[1\] is a tool that only its server knows, \{'type': 'web_search_preview'\}",
     ),
-    "a function without a schema": (
-        [find],
-        ToolDefinitionError,
-        r"tools\[0\]: no JSON Schema can be made of the parameters of find: Pydantic.+Thing",
-    ),
 }
 
 
@@ -218,8 +204,3 @@ def test_an_output_that_is_no_text_is_named_with_what_to_do(output: Any) -> None
 def test_an_unknown_value_of_an_option_is_refused() -> None:
     with pytest.raises(ValueError, match=r"on_invalid.*'ignore'"):
         Llama3JsonToolOutputParser(on_invalid="ignore")  # type: ignore[arg-type]
-
-
-def test_a_parser_shows_its_tools() -> None:
-    assert repr(Llama3JsonToolOutputParser()) == "<Llama3JsonToolOutputParser tools: any>"
-    assert repr(Llama3JsonToolOutputParser([WEATHER])) == "<Llama3JsonToolOutputParser tools: get_weather>"
