@@ -16,8 +16,6 @@ from llama3_tools.errors import a_type
 from llama_index_llama3_tools.hints import NO_RESPONSE
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
-__all__ = ["Answer", "AnyResponse", "NewText", "as_chat_response", "astream_responses", "stream_responses"]
-
 AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 """What an LLM of LlamaIndex answers with."""
 
@@ -96,9 +94,10 @@ class Answer:
     @property
     def written(self) -> str:
         """What the model has written so far: the arguments of the last call that the server found, or the text."""
-        if not self._server_calls:
+        call = self._server_calls[-1] if self._server_calls else None
+        if not isinstance(call, Mapping):
             return self._new.output
-        arguments = self._server_calls[-1]["function"]["arguments"]
+        arguments = (call.get("function") or {}).get("arguments") or ""
         return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
     @cached_property
@@ -112,11 +111,7 @@ class Answer:
         return self._stream.reply
 
     def whole(self, response: AnyResponse) -> ChatResponse:
-        """Return a whole response with text, reasoning and calls apart. All else of it is kept.
-
-        Raises:
-            TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
-        """
+        """Return a whole response with text, reasoning and calls apart. All else of it is kept."""
         given = as_chat_response(response)
         # The last response of a stream has a delta, and is the whole answer all the same.
         self._note(self._read(given if given.message.content is None else given.model_copy(update={"delta": None})))
@@ -127,11 +122,7 @@ class Answer:
         return self._to_response(given, None if given.delta is None else self.text)
 
     def feed(self, response: AnyResponse) -> ChatResponse:
-        """Take the next response, and return it with text, reasoning and calls apart.
-
-        Raises:
-            TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
-        """
+        """Take the next response, and return it with text, reasoning and calls apart."""
         chat = as_chat_response(response)
         return self._to_response(chat, *self._note(self._read(chat)))
 

@@ -14,8 +14,6 @@ from llama3_tools.chat import RefusedCall
 from llama3_tools.errors import did_you_mean
 from llama3_tools.text import escape_invisible
 
-__all__ = ["MalformedToolCallError", "require_options"]
-
 
 class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError):
     """The model did not write the call or the object that was asked for, or a parser met a malformed call.

@@ -9,8 +9,6 @@ from llama_index.core.llms import LLM
 
 from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, add_advice, endpoint_fault, what_to_do
 
-__all__ = ["NO_RESPONSE", "explain_errors"]
-
 NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
 """For a stream that holds nothing, such as a web page read as one."""
 
@@ -53,13 +51,4 @@ def _hint(error: Exception, llm: LLM) -> str | None:
     fault = endpoint_fault(error, _NOT_COMPLETIONS)
     if fault is EndpointFault.NO_TOOL_ROLE:
         return 'the server does not know the role "tool": use Llama3ToolLLM(llm, tool_role="user")'
-    is_refused = fault is EndpointFault.NOT_CONNECTED or type(error).__name__ == "AuthenticationError"
-    if is_refused and _asks_openai(llm):
-        return "it asks OpenAI: pass the address of your server as api_base=…, not base_url=…"
     return what_to_do(fault, error, llm, _IN_THE_PROMPT) if fault else None
-
-
-def _asks_openai(llm: LLM) -> bool:
-    """Return whether an LLM for other servers has no address of its own: it ignores names that it does not know."""
-    address = str(getattr(llm, "api_base", None) or "")
-    return type(llm).__name__ == "OpenAILike" and address.startswith("https://api.openai.com")

@@ -55,8 +55,6 @@ from llama_index_llama3_tools.turns import Turn
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Llama3ToolLLM"]
-
 
 dispatcher = get_dispatcher(__name__)
 

@@ -10,15 +10,6 @@ from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCa
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-__all__ = [
-    "CALL_KWARGS",
-    "answer_message",
-    "calls_of",
-    "to_dicts",
-    "to_messages",
-    "with_own_roles",
-]
-
 CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 """Where integrations put calls that are in no blocks."""
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}

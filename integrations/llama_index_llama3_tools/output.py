@@ -11,8 +11,6 @@ from llama3_tools.chat import RefusedCall, Reply, Report
 from llama3_tools.text import escape_invisible
 from llama_index_llama3_tools.messages import answer_message
 
-__all__ = ["Llama3ToolOutput"]
-
 
 class Llama3ToolOutput(BaseModel):
     """One model output, taken apart.

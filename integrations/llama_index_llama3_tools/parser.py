@@ -21,8 +21,6 @@ from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Llama3JsonToolOutputParser"]
-
 
 class Llama3JsonToolOutputParser(BaseOutputParser):
     """Takes outputs of a local Llama 3 apart: text, and tool calls in the shapes that LlamaIndex runs.
@@ -138,15 +136,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._check(answer.output, answer.reply)
 
     async def astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
-        """Take an asynchronous stream of responses apart while it comes in; see `stream`.
-
-        Args:
-            responses: what `await llm.astream_chat(…)` or `await llm.astream_complete(…)` gave.
-
-        Raises:
-            TypeError: `responses` holds something else.
-            MalformedToolCallError: a call is malformed, and `on_invalid="raise"`; after the last response.
-        """
+        """Take the responses of `await llm.astream_chat(…)` apart while they come in; see `stream`."""
         answer = Answer(self._request)
         async with aclosing(astream_responses(responses, answer)) as read:
             async for response in read:

@@ -19,7 +19,6 @@ from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Llama3ReActOutputParser"]
 
 _OTHER_STEP = re.compile(r"^[ \t]*Action:|Answer:", re.MULTILINE)
 _OWN_ACTION = re.compile(r"^[ \t]*Action:(?:[ \t]*(?P<name>[^\s()]+)[^\n]*\s+Action Input:)?[\s`]*\Z", re.MULTILINE)

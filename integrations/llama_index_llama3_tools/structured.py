@@ -8,8 +8,6 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms.utils import parse_partial_json
 from llama_index.core.program.utils import create_flexible_model
 
-__all__ = ["GrowingObject"]
-
 
 class GrowingObject:
     """An object of a class as far as a model has written it.
@@ -50,8 +48,9 @@ class GrowingObject:
             found = found["tool_call"]
         if found.get("name") == self._name:
             found = found.get("parameters") or found.get("arguments")
-        # A name alone may be that of a call: the next key tells.
-        if not isinstance(found, dict) or found.keys() <= {"name"} or found == self._seen:
+        elif found.keys() <= {"name"}:  # which may be that of a call: the next key tells
+            return None
+        if not isinstance(found, dict) or found == self._seen:
             return None
         self._seen = found
         try:

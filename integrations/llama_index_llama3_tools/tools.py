@@ -15,18 +15,12 @@ from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
 from llama3_tools.chat import Accepts, Request, class_problems
 from llama3_tools.errors import a_type
-from llama3_tools.tools import require_tool_list, server_tool_error
-
-__all__ = ["LlamaIndexToolLike", "accepting", "as_tools", "output_tool", "rename_tools", "tool_dicts"]
+from llama3_tools.tools import require_tool_list
 
 _Tool = TypeVar("_Tool", bound=BaseTool)
 LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | ToolLike
 """A tool, its metadata, a function (read as agents read it), a tool dict of OpenAI, Anthropic or MCP, or a
 `llama3_tools.Tool`."""
-
-
-_OF_FUNCTIONS = {"function", "parameters", "input_schema", "inputSchema"}
-"""Keys of a tool dict that a prompt can show."""
 
 
 def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False) -> list[Mapping[str, Any]]:
@@ -122,30 +116,19 @@ def _declared(tool: LlamaIndexToolLike) -> object:
 
 
 def _tool(tool: LlamaIndexToolLike, where: str) -> Mapping[str, Any]:
+    if isinstance(tool, Mapping):
+        return tool
     if isinstance(tool, Tool):
         return _function(tool.name, tool.description, dict(tool.parameters))
-    if isinstance(tool, Mapping):
-        return _from_dict(tool, where)
-    if isinstance(tool, ToolMetadata):
-        return _from_metadata(tool, where)
-    if isinstance(tool, BaseTool):
-        return _from_metadata(tool.metadata, where)
     if inspect.isroutine(tool):
-        return _from_metadata(FunctionTool.from_defaults(tool).metadata, where)
-    raise TypeError(
-        f"{where} must be a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, a function or an OpenAI tool "
-        f"dict, not {a_type(tool)}"
-    )
-
-
-def _from_dict(tool: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    if tool.keys() & _OF_FUNCTIONS or tool.get("type") in (None, "function", "object"):
-        return tool
-    raise server_tool_error(tool, where)
-
-
-def _from_metadata(metadata: ToolMetadata, where: str) -> Mapping[str, Any]:
-    if not isinstance(metadata.name, str) or not metadata.name:
+        tool = FunctionTool.from_defaults(tool)
+    metadata = tool.metadata if isinstance(tool, BaseTool) else tool
+    if not isinstance(metadata, ToolMetadata):
+        raise TypeError(
+            f"{where} must be a tool (FunctionTool, QueryEngineTool, …), its ToolMetadata, a function or an OpenAI "
+            f"tool dict, not {a_type(tool)}"
+        )
+    if not metadata.name:
         raise ToolDefinitionError(f"{where} has no name: give it one in its ToolMetadata")
     # The name as agents look it up: `to_openai_tool` replaces all that OpenAI's service rejects, such as a dot.
     return _function(metadata.name, metadata.description, metadata.get_parameters_dict())

@@ -14,8 +14,6 @@ from llama_index_llama3_tools.answers import Answer, astream_responses, stream_r
 from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
 
-__all__ = ["Turn"]
-
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
 
 

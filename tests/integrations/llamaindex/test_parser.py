@@ -179,11 +179,6 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
     "metadata without a name": ([ToolMetadata("Does it")], ToolDefinitionError, r"tools\[0\] has no name"),
     "a dict without a name": ([{"type": "function"}], ToolDefinitionError, r"tools\[0\]: no name"),
     "a name twice": ([WEATHER, get_weather], ToolDefinitionError, r"tools\[1\]: .*'get_weather' is declared twice"),
-    "a tool of a server": (
-        [WEATHER, {"type": "web_search_preview"}],
-        ToolDefinitionError,
-        r"tools\[1\] is a tool that only its server knows, \{'type': 'web_search_preview'\}",
-    ),
 }
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from typing import Any
 
-import httpx
 import openai
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
@@ -193,26 +192,6 @@ class TestRefusals:
             Llama3ToolLLM(OpenAILike(**given))
         for is_chat_model in (True, False):  # which are silent
             Llama3ToolLLM(OpenAILike(**given, is_chat_model=is_chat_model))
-
-    @pytest.mark.parametrize(("kind", "status"), [(openai.APIConnectionError, 0), (openai.AuthenticationError, 401)])
-    def test_an_llm_whose_address_has_another_name_is_told_its_name(
-        self,
-        kind: Any,
-        status: int,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        request = httpx.Request("POST", "https://api.openai.com/v1/chat/completions")
-        error = (
-            kind("no", response=httpx.Response(status, request=request), body=None) if status else kind(request=request)
-        )
-
-        def refuse(*_: object, **__: object) -> None:
-            raise error
-
-        given: Any = {"base_url": "http://127.0.0.1:9/v1", "api_key": "none", "model": "llama3.1"}
-        monkeypatch.setattr(OpenAILike, "chat", refuse)
-        with explained("it asks OpenAI: pass the address of your server as api_base="):
-            Llama3ToolLLM(OpenAILike(**given, is_chat_model=True)).chat_with_tools(TOOLS, "Weather?")
 
     def test_native_calls_of_an_llm_that_has_none(self) -> None:
         with pytest.raises(NotImplementedError, match="ScriptedLLM does not: use "):
