@@ -16,6 +16,7 @@ from llama_index.core import PromptTemplate
 from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.agent.react.types import BaseReasoningStep
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine.types import AgentChatResponse
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.llms.function_calling import FunctionCallingLLM
@@ -172,8 +173,23 @@ def a_langgraph_of_ones_own(messages: list[BaseMessage]) -> list[BaseMessage]:
 
 def a_llama_index_llm_with_tools(llm: LLM, tools: Sequence[BaseTool], message: ChatMessage) -> list[ToolSelection]:
     model = llama_index_llama3_tools.Llama3ToolLLM(
-        llm, tools_in="system", tool_role="user", coerce_arguments=False, max_retries=1, system_prompt="Be brief."
+        llm,
+        tools_in="system",
+        tool_role="tool",
+        prompt_format="strict",
+        repeated_calls="keep",
+        max_retries=1,
+        constrain="grammar",
+        on_unknown_tool="call",
+        coerce_arguments=False,
+        id_factory=lambda: "call_1",
+        callback_manager=CallbackManager(),
+        rate_limiter=None,
+        system_prompt="Be brief.",
+        pydantic_program_mode="llm",
+        output_parser=llama_index_llama3_tools.Llama3JsonToolOutputParser(tools, repeated_calls="keep"),
     )
+    assert_type(model.model, str)
     base: FunctionCallingLLM = model
     for response in base.stream_chat_with_tools(tools, message):
         assert_type(response, ChatResponse)
@@ -191,7 +207,8 @@ async def the_ways_to_ask_a_llama_index_llm(
     assert_type(llm.chat(history), ChatResponse)
     assert_type(llm.complete("text"), CompletionResponse)
     assert_type(llm.metadata, LLMMetadata)
-    llm.structured_predict(City, prompt, question="text")
+    assert_type(llm.structured_predict(City, prompt, llm_kwargs={"seed": 1}, question="text"), City)
+    llm.as_structured_llm(City)
     assert_type(llm.predict_and_call(tools, "text"), AgentChatResponse)
     return llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
 
@@ -243,5 +260,7 @@ def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None
     langchain_llama3_tools.Llama3ToolModel(chat_model, options=ChatOptions())  # type: ignore[call-arg]
     langchain_llama3_tools.flatten_tool_messages([], tool_role="system")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ToolLLM(llm, tools_in="never")  # type: ignore[arg-type]
+    llama_index_llama3_tools.Llama3ToolLLM(llm, tool_role="ipython")  # type: ignore[arg-type]
+    llama_index_llama3_tools.Llama3ToolLLM(llm, options=ChatOptions())  # type: ignore[call-arg]
     llama_index_llama3_tools.Llama3ReActOutputParser(on_unknown_tool="raise")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3JsonToolOutputParser(formats=["xml"])  # type: ignore[list-item]

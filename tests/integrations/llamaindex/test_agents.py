@@ -101,22 +101,6 @@ class TestFunctionAgent:
             ("user", "Result of get_weather: Rain in Paris\n\nResult of get_time: 12:30 CET"),
         ]
 
-    @pytest.mark.parametrize("streaming", [True, False])
-    async def test_a_bad_call_beside_a_good_one_is_told_with_its_result(self, streaming: bool) -> None:
-        with endpoint(f"{WEATHER} {TIME[:-3]}}}", "Sunny.") as served:
-            answer, events = await run(agent_of(served.llm(), streaming=streaming))
-        assert (answer, results(events)) == ("Sunny.", ["Sun in Paris"])
-        result, _, told = served.messages(1)[-1][1].partition("\n\n")
-        assert result == "Result of get_weather: Sun in Paris"
-        assert told.startswith("Error of get_time: The call is cut off, and was not run: ")
-
-    @pytest.mark.parametrize("streaming", [True, False])
-    async def test_a_bad_call_that_was_written_again_is_not_told_again(self, streaming: bool) -> None:
-        with endpoint(TIME[:-3], f"Well. {WEATHER}", "Sunny.") as served:
-            answer, events = await run(agent_of(served.llm(), streaming=streaming))
-        assert (answer, results(events)) == ("Sunny.", ["Sun in Paris"])
-        assert served.messages(2)[-1] == ("user", "Result of get_weather: Sun in Paris")
-
     async def test_a_tool_may_answer_itself(self) -> None:
         tool = FunctionTool.from_defaults(get_weather, return_direct=True)
         with endpoint(WEATHER, "Hello.") as served:
@@ -146,11 +130,6 @@ class TestFunctionAgent:
         with endpoint(say(text)) as served:
             answer, events = await run(agent_of(served.llm()))
         assert (answer, deltas(events)) == (text, text)
-
-    async def test_a_call_that_is_cut_off_is_never_run(self) -> None:
-        with endpoint(WEATHER[:-2], WEATHER[:-2]) as served:
-            answer, events = await run(agent_of(served.llm()))
-        assert (answer, called(events)) == (WEATHER[:-2], [])
 
     async def test_a_context_is_saved_and_restored(self) -> None:
         with endpoint(WEATHER, "Sunny.", "You asked of Paris.") as served:

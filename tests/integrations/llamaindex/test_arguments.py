@@ -6,14 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 
 from integrations.llamaindex.endpoint import Endpoint, endpoint
 from integrations.llamaindex.scripted import ScriptedLLM, calls_in
 from integrations.llamaindex.test_servers import native, native_stream, piece
-from integrations.llamaindex.trips import FITTING, WRITTEN, Planner, Trip, asked, write
+from integrations.llamaindex.trips import FITTING, WRITTEN, Planner, asked, write
 from integrations.llamaindex.ways import WITH_TOOLS
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 
@@ -34,21 +33,6 @@ def llm_of(served: Endpoint, *, is_native: bool, **options: Any) -> Llama3ToolLL
 
 
 class TestTheWrapper:
-    @native_or_not
-    @pytest.mark.parametrize("streaming", [True, False])
-    async def test_an_agent_s_tool_gets_the_types_that_it_declares(self, streaming: bool, is_native: bool) -> None:
-        planner = Planner()
-        with endpoint(written(WRITTEN, is_native=is_native, streaming=streaming), "Done.") as served:
-            llm = llm_of(served, is_native=is_native)
-            assert str(await FunctionAgent(tools=[planner.tool], llm=llm, streaming=streaming).run("Plan!")) == "Done."
-        assert planner.given == [FITTING]
-        assert Trip.model_validate(planner.given[0]).stops[1].city == "90210", "an id of digits stays a string"
-        assert served.messages(1)[-2:] == [
-            ("assistant", write(FITTING)),
-            ("user", "Result of plan: Planned for 10 days"),
-        ]
-        assert "coerced_arguments" not in json.dumps(served.bodies)
-
     @pytest.mark.parametrize("way", WITH_TOOLS)
     @native_or_not
     async def test_the_message_tells_what_was_changed_and_what_does_not_fit(self, way: str, is_native: bool) -> None:

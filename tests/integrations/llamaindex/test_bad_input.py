@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 import httpx
 import openai
 import pytest
-from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.llms import MockLLM
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.llms.openai_like import OpenAILike
 
 from endpoints.script import Turn
-from endpoints.server import Answer, LoopbackServer, Request
+from endpoints.server import Answer
 from endpoints.wire import answer_error, answer_events, answer_json
 from integrations.llamaindex.endpoint import (
     TOOLS,
     WEATHER,
-    Endpoint,
     endpoint,
     explained,
     fail,
@@ -61,38 +59,6 @@ class TestEndpoints:
         with endpoint(answer, say("Hello.")) as served, explained(message):
             await WAYS[way](Llama3ToolLLM(served.llm(**options)))
         assert len(served.bodies) == 1
-
-    @pytest.mark.parametrize("way", SOME)
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({}, r"no connection to http://127.+/v1: is the server running there\? "),
-            ({"api_base": "localhost/v1"}, r"localhost/v1 must begin with http:// or https://"),
-        ],
-        ids=["no server", "no scheme"],
-    )
-    async def test_nobody_there(self, options: dict[str, Any], message: str, way: str) -> None:
-        with endpoint() as served:
-            llm = served.llm(**options)
-        with explained(message):
-            await WAYS[way](Llama3ToolLLM(llm))
-
-    @pytest.mark.parametrize("way", SOME)
-    async def test_a_server_that_says_nothing(self, way: str) -> None:
-        is_over = threading.Event()
-
-        def respond(_: Request) -> Answer:
-            is_over.wait(30)
-            return PAGE
-
-        with LoopbackServer(respond) as server:
-            try:
-                # Long enough to connect in on a busy machine, which has the same limit and another message.
-                with explained("no answer in time: set a larger timeout"):
-                    await WAYS[way](Llama3ToolLLM(Endpoint(server).llm(timeout=1.5)))
-            finally:
-                is_over.set()
-        assert len(server.requests) == 1
 
     @pytest.mark.parametrize("way", WAYS)
     async def test_a_wrapper_in_a_wrapper_explains_once(self, way: str) -> None:
@@ -250,17 +216,6 @@ class TestTools:
         assert answer.endswith("Sunny.")
         assert told in served.messages(1)[-1][1]
         assert "Sun in Paris" in served.messages(2)[-1][1]
-
-    @pytest.mark.parametrize("streaming", [True, False])
-    async def test_the_error_of_a_tool_is_shown(self, streaming: bool) -> None:
-        with endpoint('{"name": "fail", "parameters": {"reason": "paper"}}', "Sorry.") as served:
-            agent = FunctionAgent(tools=[fail], llm=Llama3ToolLLM(served.llm()), streaming=streaming)
-            handler = AgentWorkflow(agents=[agent]).run("Print.")
-            [result] = [event async for event in handler.stream_events() if isinstance(event, ToolCallResult)]
-            assert str(await handler) == "Sorry."
-        assert (result.tool_name, result.tool_output.is_error) == ("fail", True)
-        assert result.tool_output.content == "out of paper"
-        assert served.messages(1)[2] == ("user", "Result of fail: out of paper")
 
 
 class TestOptions:

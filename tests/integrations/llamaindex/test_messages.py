@@ -10,10 +10,9 @@ from llama_index.core.base.llms.types import ContentBlock, ImageBlock, ThinkingB
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
-from llama3_tools.chat import ChatOptions, kept_chat, put_tools
+from llama3_tools.chat import ChatOptions, kept_chat
 from llama_index_llama3_tools import Llama3ToolLLM
 from llama_index_llama3_tools.messages import to_dicts, to_messages
-from placements import PLACEMENTS, PROMPT, Conversation
 
 IMAGE = ImageBlock(url="http://127.0.0.1/a.png")
 SIGNED = ThinkingBlock(content="Signed.", additional_information={"signature": "…"})
@@ -125,21 +124,6 @@ def test_other_blocks_and_arguments_of_an_answer_are_kept_and_its_thoughts_are_n
     [flat] = sent([message])
     assert flat.blocks == [SIGNED, TextBlock(text="A"), IMAGE, TextBlock(text=WEATHER)]
     assert flat.additional_kwargs == {"kept": 1}
-
-
-def messages_of(conversation: Conversation) -> list[ChatMessage]:
-    return [
-        ChatMessage(role=MessageRole(role), blocks=[IMAGE if part is None else TextBlock(text=part) for part in parts])
-        for role, parts in conversation
-    ]
-
-
-@pytest.mark.parametrize(("tools_in", "given", "expected"), PLACEMENTS.values(), ids=PLACEMENTS)
-def test_the_tools_stand_where_the_table_says(tools_in: Any, given: Conversation, expected: Conversation) -> None:
-    messages = messages_of(given)
-    before = copy.deepcopy(messages)
-    assert to_messages(put_tools(to_dicts(messages), PROMPT, tools_in)) == messages_of(expected)
-    assert messages == before
 
 
 @pytest.mark.parametrize("tools_in", ["user", "request"])

@@ -12,13 +12,10 @@ from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.llms import ChatMessage
 from llama_index.core.workflow import Context
 
-from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint
-from integrations.llamaindex.scripted import ScriptedLLM, said
-from integrations.llamaindex.test_reasoning import OUTPUTS, parts, thought
+from integrations.llamaindex.test_reasoning import parts
 from integrations.llamaindex.test_servers import native, native_stream
-from integrations.llamaindex.trips import SOON, Planner, asked, write
-from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN, WITH_TOOLS
+from integrations.llamaindex.ways import FUNCTION_AGENTS, PLAIN
 from llama_index_llama3_tools import Llama3ReActOutputParser, Llama3ToolLLM
 
 # LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
@@ -35,31 +32,6 @@ def llm_of(served: Endpoint, **options: Any) -> Llama3ToolLLM:
 
 
 class TestTheLLM:
-    @pytest.mark.parametrize("way", WITH_TOOLS)
-    async def test_with_tools(self, way: str) -> None:
-        planner = Planner()
-        with endpoint(f"<think>{write(SOON)}?</think>Sure. {write({'stops': [], 'days': 3})}") as served:
-            responses = await asked(llm_of(served), way, planner.tool)
-        assert parts(responses[-1].message) == [
-            ("thinking", f"{write(SOON)}?"),
-            ("text", "Sure."),
-            ("tool_call", "plan"),
-        ]
-        if "stream" in way:
-            assert (said(responses), thought(responses)) == ("Sure.", f"{write(SOON)}?")
-
-    @pytest.mark.parametrize("output", [output for output, _ in OUTPUTS.values()], ids=OUTPUTS)
-    def test_however_the_output_is_cut(self, output: str) -> None:
-        for chunks in chunkings(output):
-            llm = Llama3ToolLLM(ScriptedLLM(chunks=chunks), split_reasoning=True)
-            responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True))
-            whole = llm.chat_with_tools(TOOLS, "Weather?", allow_parallel_tool_calls=True).message
-            assert parts(responses[-1].message) == parts(whole)
-            assert (said(responses), thought(responses)) == (
-                whole.content or "",
-                dict(parts(whole)).get("thinking", ""),
-            )
-
     @pytest.mark.parametrize("way", [way for way in PLAIN if "chat" in way])
     @pytest.mark.parametrize("is_chat_model", [True, False])
     @pytest.mark.parametrize("starts", [True, False])
@@ -69,13 +41,6 @@ class TestTheLLM:
             llm = Llama3ToolLLM(served.llm(is_chat_model=is_chat_model), split_reasoning=True, starts_reasoning=starts)
             assert await PLAIN[way](llm, deltas.append) == "Sunny."
         assert "".join(deltas) in ("", "Sunny.")
-
-    def test_a_chat_without_tools_keeps_json_as_it_is(self) -> None:
-        answer = f'{WEATHER} and {{"a": [1, 2]}}\n```json\n{ENVELOPE}\n```\n<tool_call></tool_call> {ENVELOPE} Done.'
-        text = f"<think>{WEATHER}</think>{answer}"
-        llm = Llama3ToolLLM(ScriptedLLM(chunks=list(text)), split_reasoning=True)
-        for message in (llm.chat([]).message, list(llm.stream_chat([]))[-1].message):
-            assert parts(message) == [("thinking", WEATHER), ("text", answer)]
 
     @pytest.mark.parametrize("streaming", [True, False])
     def test_a_server_that_splits_it_off_needs_nothing(self, streaming: bool) -> None:
@@ -88,17 +53,6 @@ class TestTheLLM:
             else:
                 last = llm.chat_with_tools(TOOLS, "Weather?")
         assert parts(last.message) == [("thinking", "So."), ("tool_call", "get_weather")]
-
-    @pytest.mark.parametrize("way", WITH_TOOLS)
-    async def test_a_retry_does_not_show_it_to_the_model(self, way: str) -> None:
-        broken, answer = f"<think>Hm.</think>{write(SOON)}", f"<think>Well.</think>{write({'stops': [], 'days': 3})}"
-        with endpoint(broken, answer) as served:
-            responses = await asked(llm_of(served), way, Planner().tool)
-        assert parts(responses[-1].message)[-1] == ("tool_call", "plan")
-        assert dict(parts(responses[-1].message))["thinking"].endswith("Well.")
-        assert "Hm." not in json.dumps(served.bodies[1])
-        if "stream" in way:
-            assert thought(responses) == "Hm.\n\nWell."
 
 
 class TestAgents:

@@ -60,21 +60,6 @@ def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
     return [(block.tool_call_id, block.tool_name, block.tool_kwargs) for block in blocks]
 
 
-async def test_an_error_before_the_stream_is_raised_as_it_is() -> None:
-    class Eager(ScriptedLLM):
-        def stream_chat(self, *_: Any, **__: Any) -> Any:
-            raise ConnectionError("down")
-
-        async def astream_chat(self, *_: Any, **__: Any) -> Any:
-            raise ConnectionError("down")
-
-    llm = Llama3ToolLLM(Eager(chunks=[]))
-    with pytest.raises(ConnectionError, match="down"):
-        list(llm.stream_chat_with_tools(TOOLS, "Hi"))
-    with pytest.raises(ConnectionError, match="down"):
-        [one async for one in await llm.astream_chat_with_tools(TOOLS, "Hi")]
-
-
 class TestNativeCalls:
     @pytest.mark.parametrize("knows_tools", [True, False])
     @pytest.mark.parametrize(("tools_in", "sends_tools"), [("user", False), ("system", False), ("request", True)])
@@ -110,13 +95,6 @@ class TestNativeCalls:
         [body] = served.bodies
         assert (body["tools"][0]["function"]["name"], call.tool_name) == ("weather_get", "weather.get")
         assert body["tool_choice"]["function"]["name"] == "weather_get"
-
-    def test_without_its_own_the_text_s_calls_count(self) -> None:
-        with endpoint(f"Hm. {WEATHER}", f"Hm. {WEATHER}") as served:
-            whole = native_llm(served).chat_with_tools(TOOLS, "Weather?").message
-            *_, last = native_llm(served).stream_chat_with_tools(TOOLS, "Weather?")
-        for message in (whole, last.message):
-            assert (message.content, calls(message)[0][1:]) == ("Hm.", ("get_weather", PARIS))
 
     @pytest.mark.parametrize("is_parallel", [True, False])
     async def test_a_stream_of_them(self, is_parallel: bool) -> None:

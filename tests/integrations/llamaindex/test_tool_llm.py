@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from llama_index.core.base.llms.types import ToolCallBlock
@@ -17,7 +17,7 @@ from chunkings import chunkings
 from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM, calls_in, said
 from integrations.llamaindex.ways import PLAIN, QUESTION
-from llama3_tools import PromptFormat, ToolDefinitionError, render_tool_call, render_tool_prompt
+from llama3_tools import render_tool_prompt
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM, MalformedToolCallError
 from llama_index_llama3_tools.tools import tool_dicts
 
@@ -88,29 +88,6 @@ class TestAnswers:
 
 class TestQuestions:
     @pytest.mark.parametrize(
-        ("options", "expected"),
-        [
-            ({"tools_in": "user"}, "system: Be brief.\nuser: PROMPT\n\nWeather?\nassistant: "),
-            ({"tools_in": "system"}, "system: Be brief.\n\nPROMPT\nuser: Weather?\nassistant: "),
-        ],
-    )
-    def test_the_tools_go_where_they_are_wanted(self, options: dict[str, Any], expected: str) -> None:
-        history = [ChatMessage(role="system", content="Be brief."), ChatMessage(content="Weather?")]
-        inside = ScriptedLLM(chunks=["x"])
-        Llama3ToolLLM(inside, **options).chat_with_tools(TOOLS, chat_history=history)
-        assert inside.prompts == [expected.replace("PROMPT", render_tool_prompt(DECLARED))]
-
-    @pytest.mark.parametrize("prompt_format", get_args(PromptFormat))
-    def test_the_prompt_may_ask_for_another_form(self, prompt_format: PromptFormat) -> None:
-        written = render_tool_call("get_weather", {"city": "Paris"}, prompt_format=prompt_format)
-        inside = ScriptedLLM(chunks=[written])
-        llm = Llama3ToolLLM(inside, prompt_format=prompt_format)
-        response = llm.chat_with_tools(TOOLS, "Weather?")
-        llm.chat([ChatMessage(content="Weather?"), response.message])
-        assert render_tool_prompt(DECLARED, prompt_format=prompt_format) in inside.prompts[0]
-        assert f"assistant: {written}" in inside.prompts[1]
-
-    @pytest.mark.parametrize(
         ("kwargs", "expected"),
         [
             ({"tool_choice": "auto"}, None),
@@ -126,10 +103,6 @@ class TestQuestions:
         assert ("in your reply." in text) is bool(expected)
         assert (expected or "") in text
         assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(served.bodies[0])
-
-    def test_a_tool_choice_that_is_none_is_an_error(self) -> None:
-        with pytest.raises(ToolDefinitionError, match="not 'forecast': the tools are get_weather, get_time"):
-            wrapped([]).chat_with_tools(TOOLS, "Weather?", tool_choice="forecast")
 
     def test_other_keywords_reach_the_llm(self) -> None:
         with endpoint("x") as served:
