@@ -207,7 +207,7 @@ async def the_ways_to_ask_a_llama_index_llm(
     assert_type(llm.chat(history), ChatResponse)
     assert_type(llm.complete("text"), CompletionResponse)
     assert_type(llm.metadata, LLMMetadata)
-    assert_type(llm.structured_predict(City, prompt, llm_kwargs={"seed": 1}, question="text"), City)
+    llm.structured_predict(City, prompt, llm_kwargs={"seed": 1}, question="text")
     llm.as_structured_llm(City)
     assert_type(llm.predict_and_call(tools, "text"), AgentChatResponse)
     return llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)

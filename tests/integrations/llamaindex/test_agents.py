@@ -251,7 +251,7 @@ class TestPrograms:
                 await llm.apredict_and_call(TOOLS, "Weather?")
             assert str(llm.predict_and_call(TOOLS, "Weather?", error_on_no_tool_call=False)) == forecast
 
-    def test_predict_asks_as_the_llm_inside_does(self) -> None:
+    def test_predict_asks_as_the_wrapped_llm_does(self) -> None:
         inside = ScriptedLLM(
             chunks=["Hello."], is_chat_model=False, system_prompt="Be brief.", completion_to_prompt="<{}>".format
         )

@@ -1,4 +1,4 @@
-"""The wrapper itself: what it asks the LLM inside, and what it makes of the answers, whole and in every chunking."""
+"""The wrapper itself: what it asks the wrapped LLM, and what it makes of the answers, whole and in every chunking."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TestQuestions:
         assert served.bodies[0]["temperature"] == 0.7
 
     @pytest.mark.parametrize("way", PLAIN)
-    async def test_plain_requests_are_those_of_the_llm_inside(self, way: str) -> None:
+    async def test_plain_requests_are_those_of_the_wrapped_llm(self, way: str) -> None:
         inside, deltas = ScriptedLLM(chunks=[WEATHER]), list[str]()
         assert await PLAIN[way](Llama3ToolLLM(inside), deltas.append) == WEATHER
         assert deltas == [WEATHER] * ("stream" in way)
@@ -135,7 +135,7 @@ class TestQuestions:
 
 
 class TestComponent:
-    def test_its_metadata_are_those_of_the_llm_inside_but_for_the_calls(self) -> None:
+    def test_its_metadata_are_those_of_the_wrapped_llm_but_for_the_calls(self) -> None:
         inside = ScriptedLLM(chunks=[], is_chat_model=False)
         metadata = Llama3ToolLLM(inside).metadata
         assert metadata.is_function_calling_model
@@ -167,7 +167,7 @@ class TestComponent:
             ("output_parser", Llama3JsonToolOutputParser(), Llama3JsonToolOutputParser(TOOLS)),
         ],
     )
-    def test_what_predict_looks_up_is_that_of_the_llm_inside_or_given(
+    def test_what_predict_looks_up_is_that_of_the_wrapped_llm_or_given(
         self, name: str, value: object, other: object
     ) -> None:
         inside = ScriptedLLM(chunks=["x"], **{name: value})
