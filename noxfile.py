@@ -43,7 +43,7 @@ PARTS = {
     ),
     "llama-index": (
         ["llama-index", "validation"],
-        ["llama-index-llms-openai-like"],
+        ["llama-index-llms-ollama", "llama-index-llms-openai-like"],
         ["integrations/llama_index_llama3_tools", "tests/integrations/llamaindex"],
     ),
     "gateway": (

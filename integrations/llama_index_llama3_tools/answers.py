@@ -24,11 +24,7 @@ _THINKING = "thinking_delta"
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
-    """Return a completion as the chat response that LlamaIndex's own conversion makes of it, with its delta kept.
-
-    Raises:
-        TypeError: it is neither a `ChatResponse` nor a `CompletionResponse`.
-    """
+    """Return a completion as the chat response that LlamaIndex's own conversion makes of it, with its delta kept."""
     if isinstance(response, ChatResponse):
         return response
     if not isinstance(response, CompletionResponse):
@@ -75,11 +71,7 @@ class Answer:
         self._finish_reason: str | None = None
 
     def require_responses(self) -> None:
-        """Raise if there were none. If the model was asked again, its first answer stands.
-
-        Raises:
-            ValueError: the stream ended without a response.
-        """
+        """Raise a `ValueError` if there were none. If the model was asked again, its first answer stands."""
         if self._last is None and not self._request.retried:
             raise ValueError(NO_RESPONSE)
 
@@ -252,11 +244,7 @@ class NewText:
 
 
 def stream_responses(responses: Iterable[Any], answer: Answer | None) -> Generator[Any, None, None]:
-    """Read a stream of responses, and close it at the end. Without an answer to feed, they pass as they come.
-
-    Raises:
-        ValueError: none came, and none was fed.
-    """
+    """Read a stream of responses, and close it at the end. Without an answer to feed, they pass as they come."""
     response = None
     try:
         for response in responses:

@@ -303,20 +303,16 @@ class Llama3ToolLLM(FunctionCallingLLM):
         # Words of the user's compare to modes, but have another hash.
         return self.pydantic_program_mode in (PydanticProgramMode.DEFAULT, PydanticProgramMode.FUNCTION)
 
-    def _objects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> Generator[Any, None, None]:
-        tool = output_tool(output_cls)
-        growing = GrowingObject(output_cls, tool.metadata.get_name())
-        turn = self._due(tool, *args, **kwargs)
+    def _objects(self, *args: Any, **kwargs: Any) -> Generator[Any, None, None]:
+        tool, turn, growing = self._due(*args, **kwargs)
         for response in turn.stream("stream_chat"):
             if (grown := growing.add(turn.written)) is not None:
                 yield grown
             last = response
         yield self._finished(tool, last)
 
-    async def _aobjects(self, output_cls: type[Any], *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
-        tool = output_tool(output_cls)
-        growing = GrowingObject(output_cls, tool.metadata.get_name())
-        turn = self._due(tool, *args, **kwargs)
+    async def _aobjects(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        tool, turn, growing = self._due(*args, **kwargs)
         async with aclosing(turn.astream("astream_chat")) as responses:
             async for response in responses:
                 if (grown := growing.add(turn.written)) is not None:
@@ -326,14 +322,17 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def _due(
         self,
-        tool: BaseTool,
+        output_cls: type[Any],
         prompt: BasePromptTemplate,
         llm_kwargs: Mapping[str, Any] | None = None,
         **prompt_args: Any,
-    ) -> Turn[ChatResponse]:
+    ) -> tuple[FunctionTool, Turn[ChatResponse], GrowingObject]:
+        tool = output_tool(output_cls)
         messages = self._extend_messages(prompt.format_messages(llm=self, **prompt_args))
         settings = {**(llm_kwargs or {}), "tool_choice": "required", "allow_parallel_tool_calls": False}
-        return Llama3ToolLLM._with_tools(self._knowing_only([tool]), [tool], chat_history=messages, **settings)
+        turn = Llama3ToolLLM._with_tools(self._knowing_only([tool]), [tool], chat_history=messages, **settings)
+        starts = self.options.read.starts_reasoning
+        return tool, turn, GrowingObject(output_cls, tool.metadata.get_name(), starts_reasoning=starts)
 
     def _finished(self, tool: FunctionTool, response: ChatResponse) -> Any:
         [call] = self._knowing_only([tool]).get_tool_calls_from_response(response)

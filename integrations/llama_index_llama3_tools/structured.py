@@ -22,14 +22,15 @@ class GrowingObject:
     Person(name='Al', age=3)
     """
 
-    def __init__(self, output_cls: type[BaseModel], name: str) -> None:
+    def __init__(self, output_cls: type[BaseModel], name: str, *, starts_reasoning: bool = False) -> None:
         """Begin with nothing.
 
         Args:
             output_cls: the class.
             name: the tool whose arguments the object is.
+            starts_reasoning: whether the model begins with a thought.
         """
-        self._output_cls, self._name = output_cls, name
+        self._output_cls, self._name, self._starts_reasoning = output_cls, name, starts_reasoning
         self._flexible = create_flexible_model(output_cls)
         self._seen: object = None
 
@@ -40,8 +41,11 @@ class GrowingObject:
             written: what the model has written so far.
         """
         found: Any
+        _, tag, text = written.rpartition("</think>")
+        if "<think>" in text or (self._starts_reasoning and not tag):
+            return None
         try:
-            found = parse_partial_json(written[written.index("{") :])
+            found = parse_partial_json(text[text.index("{") :])
         except (ValueError, RecursionError):  # no object yet, or one that cannot be read: the call at the end decides
             return None
         if isinstance(found.get("tool_call"), dict):  # of the strict response format

@@ -56,11 +56,7 @@ def rename_tools(tools: Iterable[Any], request: Request) -> list[BaseTool]:
 
 
 def as_tools(tools: Iterable[Any]) -> list[BaseTool]:
-    """Return tools that can be run: functions become tools, and those of a class that contains itself get its schema.
-
-    Raises:
-        TypeError: `tools` is no list of tools.
-    """
+    """Return tools that can be run: functions as tools, and those of a class that contains itself with its schema."""
     require_tool_list(tools, BaseTool)
     return [FunctionTool.from_defaults(tool) if inspect.isroutine(tool) else _with_whole_schema(tool) for tool in tools]
 

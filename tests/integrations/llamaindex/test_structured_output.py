@@ -122,10 +122,11 @@ class TestStreams:
         [
             AL,
             f"Here: {AL}",
+            f'<think>{{"name": "Bo", "age": 9}}?</think>{AL}',
             render_tool_call("Person", {"name": "Al", "age": 3}),
             f'{{"message": "So.", "tool_call": {{"name": "Person", "arguments": {AL}}}}}',
         ],
-        ids=["an object", "after words", "a call", "strict"],
+        ids=["an object", "after words", "after thoughts", "a call", "strict"],
     )
     def test_the_object_grows(self, ask: Callable[..., list[Any]], text: str):
         with endpoint(say(text, every=1)) as served:
@@ -140,6 +141,11 @@ class TestStreams:
         with endpoint(native_stream(*pieces)) as served:
             llm = on(served, {"is_function_calling_model": True}, tools_in="request")
             assert [one.model_dump()["age"] for one in grown(llm)] == [None, 3, 3]
+
+    def test_a_thought_in_which_the_answer_begins_is_none(self):
+        with endpoint(say(f'{{"name": "Bo", "age": 9}}?</think>{AL}', every=1)) as served:
+            objects = grown(on(served, split_reasoning=True, starts_reasoning=True))
+        assert {one.name for one in objects} <= {None, "Al"}
 
     def test_what_is_asked_again_grows_anew(self):
         with endpoint('{"name": "Al", "age": "unknown"}', AL) as served:
