@@ -38,7 +38,7 @@ def as_chat_response(response: AnyResponse) -> ChatResponse:
 class Answer:
     """One answer: it is fed the responses of an LLM and returns each with text, reasoning and calls apart.
 
-    `delta` is text that is content, perhaps empty. `message` holds the text so far, the reasoning that was split off so
+    `delta` is text that is content, perhaps empty. `message` has the text so far, the reasoning that was split off so
     far, and the calls that were handed out. A new piece of that reasoning is in `additional_kwargs["thinking_delta"]`.
     """
 
@@ -105,7 +105,7 @@ class Answer:
     def whole(self, response: AnyResponse) -> ChatResponse:
         """Return a whole response with text, reasoning and calls apart. All else of it is kept."""
         given = as_chat_response(response)
-        # The last response of a stream has a delta, and is the whole answer all the same.
+        # The last response of a stream has a delta, but is the whole answer.
         self._note(self._read(given if given.message.content is None else given.model_copy(update={"delta": None})))
         self._conclude(self._stream.end)
         if self.reply.report == Report() and not self.reasoning and self.text == (given.message.content or ""):
@@ -114,12 +114,12 @@ class Answer:
         return self._to_response(given, None if given.delta is None else self.text)
 
     def feed(self, response: AnyResponse) -> ChatResponse:
-        """Take the next response, and return it with text, reasoning and calls apart."""
+        """Read the next response, and return it with text, reasoning and calls apart."""
         chat = as_chat_response(response)
         return self._to_response(chat, *self._note(self._read(chat)))
 
     def end(self) -> list[ChatResponse]:
-        """Take the end of the answer: one more response, if something was held back or there is something to report.
+        """End the answer: one more response, if something was held back or there is something to report.
 
         None comes if all of it is asked for again, before a word went out.
         """
@@ -131,7 +131,7 @@ class Answer:
         return []
 
     def abort(self) -> list[ChatResponse]:
-        """Take the news that the stream broke off: what was held back is text, and nothing more is called."""
+        """End an answer whose stream broke off: what was held back becomes text, and nothing more is called."""
         return self._finish(lambda _: self._stream.abort())
 
     def _read(self, chat: ChatResponse) -> list[Delta]:

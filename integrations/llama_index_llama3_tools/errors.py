@@ -18,7 +18,7 @@ from llama3_tools.text import escape_invisible
 class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError):
     """The model did not write the call or the object that was asked for, or a parser met a malformed call.
 
-    LlamaIndex's `OutputParserException` is no `ValueError`, and its agents and query engines retry on `ValueError`
+    LlamaIndex's `OutputParserException` is not a `ValueError`, but its agents and query engines retry on `ValueError`
     alone: this one is both.
 
     >>> from llama_index_llama3_tools import Llama3JsonToolOutputParser
@@ -58,7 +58,7 @@ def require_options(owner: str, given: Iterable[str], known: Collection[str]) ->
         known: those that there are.
 
     Raises:
-        TypeError: there is no such option.
+        TypeError: one does not exist.
     """
     for name in given:
         if name not in known:

@@ -84,7 +84,7 @@ _OPTIONS = (*(ChatOption.__optional_keys__ - {"read"}), *LLM.model_fields)
 
 
 class Llama3ToolLLM(FunctionCallingLLM):
-    """Makes any LLM of LlamaIndex one that calls tools, for `FunctionAgent` and all that asks for such an LLM.
+    """Any LLM of LlamaIndex as one that calls tools, for `FunctionAgent` and all that asks for such an LLM.
 
     The model is shown its tools in the words that Llama 3.1 was trained on. The calls in its answer, whole or streamed,
     become `ToolCallBlock`s, each as soon as its last character is in; no piece of their JSON is in a delta. The history
@@ -116,7 +116,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             `callback_manager` or `rate_limiter` is given to a copy of `llm`, which then answers.
 
     Raises:
-        TypeError: `llm` is no LLM of LlamaIndex, there is no such option, or it has the wrong type.
+        TypeError: `llm` is not an LLM of LlamaIndex, or an option does not exist or has the wrong type.
         ValueError: an option has a value that it cannot have.
     """
 
@@ -125,7 +125,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         description="How conversations are held."
     )
     _accepts: Accepts | None = PrivateAttr(default=None)
-    """Says what does not fit in an object, where one is wanted."""
+    """Says what does not fit in an object, if a program wants one."""
 
     def __init__(self, llm: LLM, **options: Unpack[_Option]) -> None:
         if not isinstance(llm, LLM):
@@ -226,7 +226,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             NotImplementedError: `tools_in="request"`, and the LLM calls no tools itself.
             ToolDefinitionError: two tools have one name, one has none or is its server's own, or `tool_choice` names
                 none.
-            TypeError: `tools` is no list of tools.
+            TypeError: `tools` is not a list of tools.
         """
         return self._with_tools(tools, *args, **kwargs).whole("chat")
 
@@ -239,7 +239,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
     def stream_chat_with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> ChatResponseGen:
         """Ask a model that may call tools, and stream the answer; see `chat_with_tools`.
 
-        `delta` is text alone, and `message` holds each call as soon as it is certain that it runs. If the model is
+        `delta` is text alone, and `message` has each call as soon as it is certain that it runs. If the model is
         asked again, its new answer follows the first one.
         """
         return self._with_tools(tools, *args, **kwargs).stream("stream_chat")
@@ -260,12 +260,12 @@ class Llama3ToolLLM(FunctionCallingLLM):
         """Return the calls of a response as what LlamaIndex runs.
 
         Args:
-            response: what one of the methods with tools gave.
+            response: what one of the methods with tools returned.
             error_on_no_tool_call: whether a response without a call is an error.
             **kwargs: not used.
 
         Raises:
-            MalformedToolCallError: there is no call, and `error_on_no_tool_call`.
+            MalformedToolCallError: there is no call, and `error_on_no_tool_call`, or a program's object does not fit.
         """
         made = [
             ToolSelection(tool_id=block.tool_call_id or "", tool_name=block.tool_name, tool_kwargs=block.tool_kwargs)
@@ -398,7 +398,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return llm
 
     def _misfits(self, call: ToolSelection) -> list[RefusedCall]:
-        """Return a call that is no object of its class, where one is wanted."""
+        """Return the call if a program wants an object of a class and the arguments do not fit it."""
         problems = "; ".join((self._accepts(call.tool_name, call.tool_kwargs) if self._accepts else None) or ())
         written = render_tool_call(call.tool_name, call.tool_kwargs)
         return [RefusedCall(call.tool_id, call.tool_name, "misfit", problems, written, None, "")] if problems else []

@@ -20,7 +20,7 @@ _ERROR = re.compile(r"Encountered error: |Tool .* not found\. Please select a to
 
 
 def to_dicts(messages: Iterable[ChatMessage]) -> list[dict[str, Any]]:
-    """Return messages as the chat layer takes them. A block other than text stands among the parts as it is.
+    """Return messages as the chat layer takes them. Blocks other than text stay as they are, among the parts.
 
     >>> to_dicts([ChatMessage(role="tool", content="12:30", additional_kwargs={"tool_call_id": "1"})])
     [{'tool_call_id': '1', 'role': 'tool', 'content': '12:30'}]
@@ -42,7 +42,7 @@ def _part(block: ContentBlock) -> object:
 
 
 def _is_apart(block: ContentBlock) -> bool:
-    """Return whether a block is no content: a call, or a thought that no server has signed and wants back."""
+    """Return whether a block is not content: a call, or a thought that no server has signed and wants back."""
     return isinstance(block, ToolCallBlock) or (isinstance(block, ThinkingBlock) and not block.additional_information)
 
 

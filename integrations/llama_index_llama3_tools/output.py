@@ -28,7 +28,7 @@ class Llama3ToolOutput(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    text: str = Field(description="The text that is no call. Empty if calls are all there is.")
+    text: str = Field(description="The text without the calls. Empty if there is none.")
     tool_calls: list[ToolSelection] = Field(
         default_factory=list, description="The calls, in the order in which the model wrote them, each with an id."
     )

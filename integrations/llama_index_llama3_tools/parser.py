@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Llama3JsonToolOutputParser(BaseOutputParser):
-    """Takes outputs of a local Llama 3 apart: text, and tool calls in the shapes that LlamaIndex runs.
+    """Reads outputs of a local Llama 3: text, and tool calls in the shapes that LlamaIndex runs.
 
     It keeps no state, and may be shared by threads and tasks.
 
@@ -40,12 +40,12 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
             name may be called, and the model is not shown any tool.
         on_invalid: what a call that the model did not manage to write is: text, and reported in `errors`
             (`"collect"`), or a reason to `"raise"` a `MalformedToolCallError`.
-        repeated_calls: what becomes of a call that repeats the one before it, with text in between: with `"report"`, it
-            does not count; with `"keep"`, it is a call like others.
+        repeated_calls: whether a call that repeats the one before it, with text in between, does not count
+            (`"report"`) or is a call like others (`"keep"`).
         **options: how outputs are read: the fields of `ReadOptions`, by name.
 
     Raises:
-        TypeError: `tools` is no list of tools, there is no such option, or it has the wrong type.
+        TypeError: `tools` is not a list of tools, or an option does not exist or has the wrong type.
         ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
         ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` comes without `tools`.
     """
@@ -72,7 +72,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._request = self.chat.request([])
 
     def parse(self, output: str) -> Llama3ToolOutput:
-        """Take a model output apart.
+        """Read a model output.
 
         Args:
             output: the text of one assistant turn, such as `response.message.content` or `completion.text`.
@@ -90,12 +90,12 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         return Llama3ToolOutput.from_reply(reply)
 
     def promote(self, response: AnyResponse) -> ChatResponse:
-        """Take a whole response apart: its text calls become `ToolCallBlock`s, as if the server had found them.
+        """Read a whole response: its text calls become `ToolCallBlock`s, as if the server had found them.
 
-        All else of the response is kept. Calls that the server found stand after those of the text.
+        All else of the response is kept. Calls that the server found come after those of the text.
 
         Args:
-            response: what `llm.chat` or `llm.complete` gave.
+            response: what `llm.chat` or `llm.complete` returned.
 
         Raises:
             TypeError: `response` is neither a `ChatResponse` nor a `CompletionResponse`.
@@ -107,9 +107,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         return read
 
     def stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
-        r"""Take a stream of responses apart while it comes in.
+        r"""Read a stream of responses while it comes in.
 
-        Each response comes back as a `ChatResponse` whose `delta` is text that is content and whose `message` holds the
+        Each response comes back as a `ChatResponse` whose `delta` is text that is content and whose `message` has the
         text so far and each call that is complete; raw answers and additional arguments stay where they were. A piece
         of reasoning that is split off is in the response's `additional_kwargs["thinking_delta"]`. A call appears whole,
         as a `ToolCallBlock`, as soon as its last character is in; those that the server found appear at the end. There,
@@ -125,10 +125,10 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         'now'
 
         Args:
-            responses: what `llm.stream_chat` or `llm.stream_complete` gave.
+            responses: what `llm.stream_chat` or `llm.stream_complete` returned.
 
         Raises:
-            TypeError: `responses` holds something else.
+            TypeError: there is something else in `responses`.
             MalformedToolCallError: a call is malformed, and `on_invalid="raise"`; after the last response.
         """
         answer = Answer(self._request)
@@ -136,7 +136,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         self._check(answer.output, answer.reply)
 
     async def astream(self, responses: AsyncIterable[AnyResponse]) -> AsyncGenerator[ChatResponse, None]:
-        """Take the responses of `await llm.astream_chat(…)` apart while they come in; see `stream`."""
+        """Read the responses of `await llm.astream_chat(…)` while they come in; see `stream`."""
         answer = Answer(self._request)
         async with aclosing(astream_responses(responses, answer)) as read:
             async for response in read:

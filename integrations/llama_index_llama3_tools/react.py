@@ -52,8 +52,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
             the agent answers such a step, and `coerce_arguments=True`.
 
     Raises:
-        TypeError: `tools` is no list of tools, there is no such option, or it has the wrong type.
-        ToolDefinitionError: a tool without a name, with another one's name, or with parameters that are no JSON Schema.
+        TypeError: `tools` is not a list of tools, or an option does not exist or has the wrong type.
+        ToolDefinitionError: a tool has no name or another one's, or parameters that are not a JSON Schema.
         ValueError: an option has a value that it cannot have, or `repair` has no `tools`.
     """
 

@@ -34,11 +34,11 @@ def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
 
     Args:
         tools: the tools.
-        may_repeat: whether one that is there twice is read once: an agent adds up what it has and what it retrieves.
+        may_repeat: whether a tool that comes twice is read once: an agent adds what it retrieves to what it has.
 
     Raises:
-        TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration has no name, or parameters that are no JSON Schema.
+        TypeError: `tools` is not a list of tools.
+        ToolDefinitionError: a tool has no name.
     """
     require_tool_list(tools, BaseTool)
     different: dict[str, LlamaIndexToolLike] = {}
@@ -67,9 +67,9 @@ def output_tool(output_cls: type[BaseModel]) -> FunctionTool:
 
 
 def accepting(tools: Iterable[Any]) -> Accepts | None:
-    """Return what says whether arguments become an object, where one is wanted; `None` where none is.
+    """Return what says whether arguments become an object; `None` if no tool makes one.
 
-    Its class takes more than its schema says. A function is given what the model wrote, whatever describes it.
+    The class accepts more than its schema says. Other functions get what the model wrote, whatever describes them.
     """
     functions = [tool for tool in tools if isinstance(tool, FunctionTool)]
     of_framework = [tool for tool in functions if getattr(tool.fn, "__module__", None) == get_function_tool.__module__]

@@ -183,6 +183,8 @@ def test_an_output_that_is_no_text_is_named_with_what_to_do(output: Any) -> None
         Llama3JsonToolOutputParser().parse(output)
 
 
-def test_an_unknown_value_of_an_option_is_refused() -> None:
+def test_a_value_that_an_option_cannot_have_is_refused() -> None:
     with pytest.raises(ValueError, match=r"on_invalid.*'ignore'"):
         Llama3JsonToolOutputParser(on_invalid="ignore")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="coerce_arguments needs the schemas of the tools"):
+        Llama3JsonToolOutputParser(coerce_arguments=True)

@@ -180,10 +180,11 @@ def test_a_program_may_write_several_objects(is_async: bool):
 
 
 class TestHolding:
-    def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(self):
+    @pytest.mark.parametrize("ask", [whole, awhole, stream, astream])
+    def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(self, ask: Callable[..., Any]):
         with endpoint(answer_error(400, "no schemas"), AL, AL) as served:
             llm = on(served)
-            assert [whole(llm), stream(llm)] == [Person(name="Al", age=3)] * 2
+            assert [ask(llm), ask(llm)] == [Person(name="Al", age=3)] * 2
         assert ["response_format" in body for body in served.bodies] == [True, False, False]
 
     @pytest.mark.parametrize("own", [{}, {"top_k": 1}, {"grammar": "mine"}], ids=str)
