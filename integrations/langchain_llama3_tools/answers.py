@@ -38,10 +38,7 @@ def read_answer(request: Request, message: BaseMessage, info: object = None) -> 
     Returns:
         The message, and what the chat layer says of it.
     """
-    stream = request.stream(follows=False)
-    stream.feed(of_answer(message))
-    stream.end(finish_reason_in(message.response_metadata, info))
-    reply = stream.reply
+    reply = request.read(of_answer(message), finish_reason_in(message.response_metadata, info))
     kwargs = other_kwargs(message)
     fields: dict[str, Any] = {
         "content": _content(reply),
@@ -102,10 +99,8 @@ class AnswerStream:
         """Whether anything has arrived."""
         self.has_content = False
         """Whether text, thoughts or calls have."""
-        self.has_said: bool = after is not None and after.has_said
-        """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
         self._written: list[str] = []
-        self._stream = request.stream(follows=self.has_said)
+        self._stream = request.stream()
         self.index: int = after.index if after else first_index
         """The index of the next call in the message."""
         self.id: str | None = after.id if after else None
@@ -178,7 +173,6 @@ class AnswerStream:
         """Yield a chunk for each delta. The fields go out on the first one, once."""
         for delta in deltas:
             if (own := self._to_fields(delta)) is not None:
-                self.has_said = self.has_said or any(own.values())
                 yield self._chunk(own, fields)
                 fields = {}
         if fields:

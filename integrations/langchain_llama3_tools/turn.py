@@ -169,7 +169,7 @@ class Turn:
         return ChatResult(generations=generations, llm_output=output)
 
     def _end(self, answer: AnswerStream) -> Iterator[Out]:
-        """Yield the end of a streamed answer, unless the model is asked again.
+        """Yield the end of a streamed answer, and find out whether the model is asked again.
 
         Raises:
             ValueError: nothing has arrived, though nothing was asked that a server may refuse.
@@ -178,12 +178,8 @@ class Turn:
             self._recover(ValueError(NO_RESPONSE))
             return
         self._note_answer()
-        has_said, ending = answer.has_said, [*_out(answer.end())]
+        yield from _out(answer.end())
         self._next = self._request.retry(answer.reply)
-        if self._next is not None and not has_said:
-            answer.has_said = False  # all of it is asked for again, before a word went out
-            return
-        yield from ending
         if self._next is None:
             yield Out(answer.report())
 

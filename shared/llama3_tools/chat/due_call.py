@@ -7,29 +7,27 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llama3_tools.literals.json_object import JsonObject, parse_object
-from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools import Tool
 
 __all__ = ["DueCall"]
 
-_BEGIN = re.compile(r"(?<!\s)\s*(?:([{`])|\Z)")
 _OBJECT = re.compile(r'\{(?=\s*["}])')
 _FENCED = re.compile(r"(.*)```\w*\s*\Z", re.DOTALL)
 _OF_CALLS = {"parameters", "arguments"}
 
 
 class DueCall:
-    """Holds an answer back from where the arguments of the tool that is due may begin.
+    """Finds the objects in an answer that may be the arguments of the tool that is due.
 
     >>> due = DueCall(Tool("save"), lambda name, arguments: [])
-    >>> due.hold('Sure: {"text": "Hi'), due.hold('"}'), [one.members for one in due.objects("Sure:")]
-    ('Sure:', '', [{'text': 'Hi'}])
+    >>> [one.members for one in due.objects('{"text": "Hi"}', "Sure:")]
+    [{'text': 'Hi'}]
     """
 
     def __init__(
         self, tool: Tool, misfits: Callable[[str, dict[str, Any]], list[str]], *, is_alone: bool = False
     ) -> None:
-        """Begin an answer.
+        """Take the tool.
 
         Args:
             tool: the tool.
@@ -41,39 +39,15 @@ class DueCall:
         self.name = tool.name
         self._schema = tool.arguments_schema
         self._misfits = misfits
-        self._held = GrowingText()
-        self._has_begun = False
-        self._is_over = False
 
-    @property
-    def held(self) -> str:
-        """What is held."""
-        return self._held.joined()
-
-    def hold(self, text: str) -> str:
-        """Take the next text, and return what of the text may go out: what stands before a brace or a fence."""
-        if self._is_over:
-            return text
-        self._held.add(text)
-        if self._has_begun or text.isspace() or not (begin := _BEGIN.search(held := self.held)):
-            return ""
-        self._has_begun = begin[1] is not None
-        self._held = GrowingText(held[begin.start() :])
-        return held[: begin.start()]
-
-    def release(self) -> str:
-        """Return what is held: nothing more is."""
-        self._is_over = True
-        held, self._held = self.held, GrowingText()
-        return held
-
-    def objects(self, before: str) -> list[JsonObject]:
+    def objects(self, held: str, before: str = "") -> list[JsonObject]:
         """Return the objects after what the model thought that may be the arguments; none if one cannot be read.
 
         Args:
-            before: the text before what is held.
+            held: the answer, from the first brace or fence on.
+            before: the text before that.
         """
-        held, objects = self.held, list[JsonObject]()
+        objects = list[JsonObject]()
         begin = _OBJECT.search(held, held.rfind("</think>") + 1)
         while begin:
             found = parse_object(held, begin.start())
@@ -81,28 +55,29 @@ class DueCall:
                 return []
             objects.append(found)
             begin = _OBJECT.search(held, found.end)
-        is_all = len(objects) == 1 and not (before or self.without(objects[0]))
+        is_all = len(objects) == 1 and not (before or without(objects[0]))
         return [one for one in objects if self._may_be(one.members, is_all=is_all)]
-
-    def without(self, found: JsonObject) -> str:
-        """Return what is held without an object, and without a fence around it."""
-        before, after = found.text[: found.start], found.text[found.end :].lstrip()
-        if after.startswith("```") and (fenced := _FENCED.match(before)):
-            before, after = fenced[1], after[3:].lstrip()
-        return (before + after).rstrip()
 
     def misfits(self, arguments: dict[str, Any]) -> list[str]:
         """Say what does not fit in the arguments, a sentence each."""
         return self._misfits(self.name, arguments)
 
     def _may_be(self, arguments: Mapping[str, Any], *, is_all: bool) -> bool:
-        """Return whether an object has an argument that is declared, if any is, and is no call of another tool.
+        """Return whether an object has an argument that is declared, if any is, and no others that only a call has.
 
         If it is empty, or others may be due, it has to be all of the answer; and in that case, declared as a whole.
         """
         declared = self._schema.get("properties") or {}
         if (self.is_alone or not arguments) and not (is_all and arguments.keys() <= declared.keys()):
             return False
-        if not declared or not arguments:
-            return True
-        return not declared.keys().isdisjoint(arguments) and _OF_CALLS.isdisjoint(arguments.keys() - declared.keys())
+        if not _OF_CALLS.isdisjoint(arguments.keys() - declared.keys()):
+            return False
+        return not (declared and arguments) or not declared.keys().isdisjoint(arguments)
+
+
+def without(found: JsonObject) -> str:
+    """Return the text in which an object was found without it, and without a fence around it."""
+    before, after = found.text[: found.start], found.text[found.end :].lstrip()
+    if after.startswith("```") and (fenced := _FENCED.match(before)):
+        before, after = fenced[1], after[3:].lstrip()
+    return (before + after).rstrip()
