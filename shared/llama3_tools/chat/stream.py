@@ -22,6 +22,7 @@ from llama3_tools.literals.json_object import JsonObject
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import render_tool_call
 from llama3_tools.prompts.complaints import Complaints
+from llama3_tools.prompts.render import HEADING
 from llama3_tools.reader.markup import search_end_of_turn
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.text.growing_text import GrowingText
@@ -81,20 +82,24 @@ class AnswerReaders:
         """Says what the model is told of calls that do not run."""
         return self.server_calls.complaints
 
-    def reported_attempts(self, rejections: Iterable[Rejection], *, is_due: bool = False) -> list[Rejection]:
+    def reported_attempts(self, rejections: Iterable[Rejection], text: str, *, is_due: bool = False) -> list[Rejection]:
         """Return the attempts that are reported, and of which the model is told.
 
         Args:
             rejections: what was rejected.
+            text: what the model wrote. A line that begins like the results that it was shown is words.
             is_due: whether a call has to be made: each rejection of a tool that may be called is an attempt then.
         """
         names, tools = self.reported_names, self.extractor.tools or ()
         return [
             one
             for one in rejections
-            if (one.is_attempt and (names is None or one.name is None or one.name in names))
-            or (is_due and one.name in tools)
-            or self.says_not_chosen(one.name, one.reason)
+            if (
+                (one.is_attempt and (names is None or one.name is None or one.name in names))
+                or (is_due and one.name in tools)
+                or self.says_not_chosen(one.name, one.reason)
+            )
+            and not HEADING.match(text, text.rfind("\n", 0, one.span[0]) + 1, one.span[0])
         ]
 
     def says_not_chosen(self, name: str | None, reason: str) -> bool:
@@ -320,8 +325,9 @@ class ChatStream:
         rejections = self._text.rejections
         if rejections is not self._seen and rejections != self._seen:
             self._seen = rejections
-            spans = [one.span for one in self._readers.reported_attempts(rejections, is_due=self._is_due)]
-            self._attempt = self._written.text[slice(*min(spans))] if spans else None
+            text = self._written.text
+            spans = [one.span for one in self._readers.reported_attempts(rejections, text, is_due=self._is_due)]
+            self._attempt = text[slice(*min(spans))] if spans else None
         return self._attempt
 
     def _release(self) -> list[Delta]:
@@ -473,7 +479,8 @@ class ChatStream:
         return self._let_out(self._content.append(call))
 
     def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
-        attempts = self._readers.reported_attempts(extraction.rejections, is_due=self._is_due)
+        text = self._written.text if extraction.rejections else ""
+        attempts = self._readers.reported_attempts(extraction.rejections, text, is_due=self._is_due)
         return [self._refuse(attempt) for attempt in attempts]
 
     def _refuse(self, attempt: Rejection) -> RefusedCall:

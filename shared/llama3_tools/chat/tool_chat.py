@@ -315,7 +315,7 @@ class ToolChat:
         """
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
-        attempts = readers.reported_attempts(extractor.extract(text).rejections)
+        attempts = readers.reported_attempts(extractor.extract(text).rejections, text)
         return [
             (one.name, self._complaints.of_unread(one.name, one.reason, one.detail))
             for one in attempts

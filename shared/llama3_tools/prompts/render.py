@@ -244,6 +244,10 @@ def render_answer(
     return "\n".join(filter(None, [message, render_tool_calls(calls, prompt_format=prompt_format)]))
 
 
+HEADING = re.compile(r"[\W_]*(?:Result|Error) of ")
+"""How a line begins that `render_tool_result` has written, or a model after it."""
+
+
 def render_tool_result(
     name: str | None, result: str, *, arguments: Mapping[str, Any] | str | None = None, is_error: bool = False
 ) -> str:

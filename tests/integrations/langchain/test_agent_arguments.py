@@ -105,7 +105,7 @@ class TestAgents:
     def test_and_what_it_refuses_goes_back_in_the_words_of_its_schema(self) -> None:
         with serving(call("lax", on="perhaps"), call("lax", on="yes"), "Done.") as server:
             messages = agent_on(server, lax).invoke(QUESTION)["messages"]
-        assert conversations(server)[1][-1][1] == (
+        assert conversations(server)[1][-1][1].startswith(
             "Error of lax: The arguments do not fit, and the call was not run: $.on: expected boolean, got the string "
             '"perhaps". Write all of it again, in the form {"name": "lax", "parameters": {"on": "<boolean>"}}'
         )

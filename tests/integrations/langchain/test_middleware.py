@@ -171,12 +171,12 @@ class TestRetries:
             messages = run(agent_on(server))["messages"]
         assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
         assert messages[-1].text == "Sunny."
-        assert messages[1].text == ("" if run in {invoked, awaited} else f"Hm. {BROKEN}")
+        assert messages[1].text == ("" if run in {invoked, awaited} else "Hm.")
         *_, written, complaint = conversations(server)[1]
         assert written == ("assistant", f"Hm. {BROKEN}")
         assert complaint[0] == "user"
         assert complaint[1].startswith("Error of get_weather: The call is cut off, and was not run: ")
-        assert complaint[1].endswith('in the form {"name": "get_weather", "parameters": {"city": "<string>"}}')
+        assert '{"name": "get_weather", "parameters": {"city": "<string>"}}' in complaint[1]
         assert "cut off" not in conversations(server)[2][-1][1], "it is told of a call once"
 
     def test_a_conversation_goes_on_after_one_that_stayed_broken(self) -> None:
@@ -206,7 +206,7 @@ class TestRetries:
         chunks = [chunk for chunk, _ in items if isinstance(chunk, AIMessageChunk)]
         ids = list(dict.fromkeys(chunk.id for chunk in chunks))
         texts = ["".join(str(chunk.text) for chunk in chunks if chunk.id == one) for one in ids]
-        assert texts == [f"Hm. {BROKEN}\n\nAgain:", "Sunny."]
+        assert texts == ["Hm.\n\nAgain:", "Sunny."]
 
 
 class TestAmongOthers:
