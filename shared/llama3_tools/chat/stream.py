@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from llama3_tools.literals.json_object import JsonObject
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import render_tool_call
 from llama3_tools.prompts.complaints import Complaints
-from llama3_tools.prompts.render import HEADING
+from llama3_tools.prompts.render import is_after_heading
 from llama3_tools.reader.markup import search_end_of_turn
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.text.growing_text import GrowingText
@@ -82,25 +82,22 @@ class AnswerReaders:
         """Says what the model is told of calls that do not run."""
         return self.server_calls.complaints
 
-    def reported_attempts(self, rejections: Iterable[Rejection], text: str, *, is_due: bool = False) -> list[Rejection]:
-        """Return the attempts that are reported, and of which the model is told.
+    def reported_attempts(
+        self, rejections: Iterable[Rejection], text: str, *, is_due: bool = False
+    ) -> Iterator[Rejection]:
+        """Yield the attempts that are reported, and of which the model is told.
 
         Args:
             rejections: what was rejected.
-            text: what the model wrote. A line that begins like the results that it was shown is words.
+            text: what the model wrote. What follows the heading of a result on its line is words.
             is_due: whether a call has to be made: each rejection of a tool that may be called is an attempt then.
         """
         names, tools = self.reported_names, self.extractor.tools or ()
-        return [
-            one
-            for one in rejections
-            if (
-                (one.is_attempt and (names is None or one.name is None or one.name in names))
-                or (is_due and one.name in tools)
-                or self.says_not_chosen(one.name, one.reason)
-            )
-            and not HEADING.match(text, text.rfind("\n", 0, one.span[0]) + 1, one.span[0])
-        ]
+        for one in rejections:
+            is_meant = one.is_attempt and (names is None or one.name is None or one.name in names)
+            is_meant = is_meant or (is_due and one.name in tools) or self.says_not_chosen(one.name, one.reason)
+            if is_meant and not is_after_heading(text, one.span[0]):
+                yield one
 
     def says_not_chosen(self, name: str | None, reason: str) -> bool:
         """Return whether a call does not run because the tool choice names another tool."""
@@ -326,8 +323,8 @@ class ChatStream:
         if rejections is not self._seen and rejections != self._seen:
             self._seen = rejections
             text = self._written.text
-            spans = [one.span for one in self._readers.reported_attempts(rejections, text, is_due=self._is_due)]
-            self._attempt = text[slice(*min(spans))] if spans else None
+            first = next(self._readers.reported_attempts(rejections, text, is_due=self._is_due), None)
+            self._attempt = None if first is None else text[slice(*first.span)]
         return self._attempt
 
     def _release(self) -> list[Delta]:

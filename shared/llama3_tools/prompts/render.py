@@ -244,8 +244,17 @@ def render_answer(
     return "\n".join(filter(None, [message, render_tool_calls(calls, prompt_format=prompt_format)]))
 
 
-HEADING = re.compile(r"[\W_]*(?:Result|Error) of ")
-"""How a line begins that `render_tool_result` has written, or a model after it."""
+_RESULT, _ERROR = "Result of ", "Error of "
+
+
+def is_after_heading(text: str, at: int) -> bool:
+    """Return whether the line before a place has the heading of a result, which models repeat.
+
+    >>> is_after_heading("Result of now {}: 12:30", 10), is_after_heading("The result: now {}", 12)
+    (True, False)
+    """
+    line = text.rfind("\n", 0, at) + 1
+    return text.rfind(_RESULT, line, at) >= 0 or text.rfind(_ERROR, line, at) >= 0
 
 
 def render_tool_result(
@@ -266,11 +275,11 @@ def render_tool_result(
         arguments: what it was called with, to tell two results of one tool apart; as text, they are taken as they are.
         is_error: whether it failed.
     """
-    kind = "Error" if is_error else "Result"
+    kind = _ERROR if is_error else _RESULT
     call = name or "a tool"
     if arguments is not None:
         call = f"{call} {_written(arguments)}"
-    return f"{kind} of {call}: {result}" if result else f"{kind} of {call}:"
+    return f"{kind}{call}: {result}" if result else f"{kind}{call}:"
 
 
 def _response(message: str, calls: Sequence[tuple[str, str]]) -> str:

@@ -198,7 +198,7 @@ def test_a_bad_call_is_reported_with_the_results_of_those_that_ran():
     turn = [calling(native("now", "{}"), text=f"One: {CITY[:-9]}}}}}"), result("12:30")]
     [written] = chat.request(turn, tool_choice="none").messages[1:]
     assert written["role"] == "user"
-    first, complaint = written["content"].split("\n\n")
+    first, complaint, _ = written["content"].split("\n\n")
     assert first == "Result of now: 12:30"
     assert complaint.startswith("Error of get_weather: The call is malformed, and was not run: ")
     [_, with_image] = chat.request([turn[0], result([IMAGE])], tool_choice="none").messages
@@ -257,7 +257,7 @@ def test_a_call_that_ran_does_not_go_into_one_that_was_cut_off(text: str, left: 
 def test_what_an_agent_answers_to_a_refused_call_is_what_was_wrong(role: ToolRole):
     reply = asked().read({"content": 'Hm. {"name": "light", "parameters": {oops}}'})
     [refused] = reply.report.refused
-    told = ("user", f"Error of light: {refused.told}")
+    told = ("user", f"Error of light: {refused.told}\n\nIf no call is needed, answer in words.")
     wrong = {**reply.to_openai(), **reply.report.to_dict()}
     answer = result("invalid JSON", refused.id, is_error=True)
     assert contents(wrong, answer, tool_role=role) == [("assistant", reply.content), told]

@@ -90,7 +90,7 @@ def test_the_complaint_shows_the_form():
     again = request.retry(request.read({"content": '{"message": "", "tool_call": {"name": "f", "arguments": {}}}'}))
     assert again is not None
     form = '{"message": "", "tool_call": {"name": "f", "arguments": {"a": "<string>"}}}'
-    assert again.messages[-1]["content"].endswith(f"in the form {form}")
+    assert f"in the form {form}" in again.messages[-1]["content"]
 
 
 PIECES = (

@@ -157,7 +157,7 @@ def test_nor_does_one_of_an_unknown_tool():
     assert (made(reply.tool_calls), refusals(reply)) == ([], [])
     again = request.retry(reply)
     assert again is not None
-    assert again.messages[-1]["content"].startswith("Your last reply holds no function call.")
+    assert again.messages[-1]["content"].startswith("Your last reply has no function call.")
 
 
 @pytest.mark.parametrize("name", ["files_rm", "files.rm", "files_rm_2"])
