@@ -8,19 +8,6 @@ from typing import Any, TypeAlias
 from llama3_tools import ReadOptions, ToolCall
 from llama3_tools.chat import ChatOptions, Reply, Request, ToolChat
 
-__all__ = [
-    "CITY",
-    "TOOLS",
-    "asked",
-    "breaks_off_safely",
-    "call_of",
-    "deltas_of",
-    "made",
-    "native",
-    "read_in_every_way",
-    "refusals",
-]
-
 Delta: TypeAlias = dict[str, Any]
 
 TOOLS: list[dict[str, Any]] = [

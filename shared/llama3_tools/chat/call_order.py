@@ -11,8 +11,6 @@ from llama3_tools.chat.options import RepeatedCalls
 from llama3_tools.text.json_writing import written_arguments
 from llama3_tools.values import ToolCall
 
-__all__ = ["CallOrder", "comparable", "key_of"]
-
 
 class CallOrder:
     """Takes the calls of one answer in order: first those in the text, then the server's.

@@ -15,14 +15,6 @@ from llama3_tools.strict import response_json_schema
 from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
 
-__all__ = [
-    "Constrain",
-    "Hold",
-    "answer_schema",
-    "in_json_schema",
-    "tool_grammar",
-]
-
 Constrain: TypeAlias = Literal["auto", "json_schema", "grammar", "off"]
 """How a server is held to a call that is due: by a schema in OpenAI's `response_format`, or by llama.cpp's `grammar`.
 `"auto"` is `"json_schema"`, and is given up for a server that refuses it. `"off"`: it is not."""

@@ -9,8 +9,6 @@ from typing import Any
 from llama3_tools.literals.json_object import JsonObject, parse_object
 from llama3_tools.tools import Tool
 
-__all__ = ["DueCall"]
-
 _OBJECT = re.compile(r'\{(?=\s*["}])')
 _FENCED = re.compile(r"(.*)```\w*\s*\Z", re.DOTALL)
 _OF_CALLS = {"parameters", "arguments"}

@@ -6,8 +6,6 @@ import re
 
 from llama3_tools.text.growing_text import GrowingText
 
-__all__ = ["HeldText"]
-
 _MAY_BE_OBJECT = re.compile(r"[{`]")
 
 

@@ -34,8 +34,6 @@ from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_re
 from llama3_tools.prompts.complaints import render_complaints, with_misfits
 from llama3_tools.prompts.render import render_answer
 
-__all__ = ["HistoryOptions", "answered_calls", "flatten_history"]
-
 _OF_RESULTS = {"role", "content", "tool_call_id", "is_error"}
 _NOT_SENT = {*REPORTED, "tool_call_id"}  # which frameworks leave on an answer that a tool gave
 _ROLES = {"developer": "system", "model": "assistant", "chatbot": "assistant", "ai": "assistant", "human": "user"}

@@ -11,8 +11,6 @@ from llama3_tools.errors import require_type, require_words
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
-__all__ = ["ChatOption", "ChatOptions", "OnInvalid", "RepeatedCalls", "ToolRole", "ToolsPlace", "chat_options"]
-
 ToolsPlace: TypeAlias = Literal["user", "system", "request"]
 """Where the tools are shown: in the first user message, in the system message, or in the request, by the server."""
 

@@ -9,18 +9,6 @@ from llama3_tools.arguments.call_report import coerced_arguments
 from llama3_tools.text import escape_invisible
 from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown, shortened
 
-__all__ = [
-    "MISFIT",
-    "NOT_CHOSEN",
-    "PLACEHOLDER",
-    "REFUSED_TOOL_CALLS",
-    "REPORTED",
-    "Earlier",
-    "RefusedCall",
-    "Reply",
-    "Report",
-]
-
 MISFIT = "misfit"
 """Why a call is refused whose arguments do not fit the schema of its tool."""
 

@@ -38,8 +38,6 @@ from llama3_tools.values import (
     ToolCall,
 )
 
-__all__ = ["AnswerReaders", "ChatStream", "Delta"]
-
 _MOST_LOOKED_FOR = 64
 """How many calls of the server are looked for in the content, at most: each search reads all of it."""
 

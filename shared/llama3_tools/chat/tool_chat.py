@@ -36,8 +36,6 @@ from llama3_tools.values import ToolCall, shortened
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Request", "ToolChat"]
-
 
 class ToolChat:
     """Holds conversations with tools, for a model whose calls come as text. It is read once, then shared freely.

@@ -10,8 +10,6 @@ from llama3_tools.prompts.render import PromptFormat, render_tool_call, render_t
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason
 
-__all__ = ["Complaints", "render_complaints", "with_misfits"]
-
 _WORDS_ARE_FINE = "If no call is needed, answer in words."
 _ALL_AGAIN = "Write all of it again"
 _FLAWS = {

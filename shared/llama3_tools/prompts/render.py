@@ -18,18 +18,6 @@ from llama3_tools.text.json_writing import write_json
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 
-__all__ = [
-    "PromptFormat",
-    "ToolChoice",
-    "formats_asked_for",
-    "render_answer",
-    "render_response_prompt",
-    "render_tool_call",
-    "render_tool_calls",
-    "render_tool_prompt",
-    "render_tool_result",
-]
-
 PromptFormat: TypeAlias = Literal["json", "function", "pythonic", "strict"]
 """The form in which a model is asked to call: `{"name": …, "parameters": …}`, `<function=NAME>{…}</function>`,
 `[NAME(city='Paris')]`, or the strict response format, `{"message": …, "tool_call": {"name": …, "arguments": …}}`."""
