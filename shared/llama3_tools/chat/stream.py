@@ -7,25 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from llama3_tools.chat.answer_parts import BLANK_LINE, Content, Thoughts, Written
 from llama3_tools.chat.call_order import CallOrder
-from llama3_tools.chat.due_call import DueCall, without
+from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
 from llama3_tools.chat.held_text import HeldText
 from llama3_tools.chat.message_stream import MessageStream
-from llama3_tools.chat.messages import CallPiece, Message, content_of, split_message
+from llama3_tools.chat.messages import Message, split_message
 from llama3_tools.chat.report import MISFIT, NOT_CHOSEN, PLACEHOLDER, Earlier, RefusedCall, Reply, Report
 from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.extractor import Extractor
-from llama3_tools.literals.json_object import JsonObject
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import render_tool_call
 from llama3_tools.prompts.complaints import Complaints
 from llama3_tools.prompts.render import is_after_heading
-from llama3_tools.reader.markup import search_end_of_turn
 from llama3_tools.reader.stream import ExtractionStream
-from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import (
     CallProgress,
     Event,
@@ -33,15 +31,12 @@ from llama3_tools.values import (
     ReasoningDelta,
     Rejection,
     RejectionReason,
-    Span,
     TextDelta,
     ToolCall,
 )
 
 _MOST_LOOKED_FOR = 64
 """How many calls of the server are looked for in the content, at most: each search reads all of it."""
-
-_BLANK_LINE = "\n\n"
 
 _MARKUP = r"(?:</?[^<>\n]{1,64}>|\[/?[A-Z_]{1,32}\]|[ \t`*\"'()])*"
 _RUNS_INTO = re.compile(rf"[\w,]{_MARKUP}\Z")
@@ -154,16 +149,16 @@ class ChatStream:
         self._told_of: ToolCall | None = None
         """A call that was just answered, into which words run: what follows says whether it is told of."""
         self._earlier = earlier
-        self._separator = _BLANK_LINE if earlier.has_text else ""
+        self._separator = BLANK_LINE if earlier.has_text else ""
         self._has_text = earlier.has_text
         """Whether text has gone out, of this answer or of an earlier one."""
         self._readers = readers
         self._order = order
         self._extraction: ExtractionStream | MessageStream | None = None
-        self._written = _Written()
+        self._written = Written()
         self._server = ServerCalls()
-        self._content = _Content()
-        self._thoughts = _Thoughts(follow=earlier.has_thoughts)
+        self._content = Content()
+        self._thoughts = Thoughts(follow=earlier.has_thoughts)
         self._looked_for = 0
         """How many calls of the server were looked for in the content."""
         self._reply: Reply | None = None
@@ -334,7 +329,7 @@ class ChatStream:
         name = self._readers.names.own(call.name)
         call = call if name == call.name else replace(call, name=name)
         if self._due is not None:
-            call = self._whole_object(self._due, call)
+            call = self._due.whole(call, self._written.text[slice(*call.span)])
         elif not self._is_due and self._order.was_answered(call):
             line = self._written.text[: call.span[0]].rpartition("\n")[2]
             if _RUNS_INTO.search(line):
@@ -377,58 +372,22 @@ class ChatStream:
         """Return the extraction without the object that is the call that is due, if one is, and the deltas of that."""
         held = self._held.text
         before = (extraction.content or "").removesuffix(held.lstrip()).rstrip()
-        called, rest = self._called_as_object(due, held, before, refused)
-        if called is None:
+        if self._order.count or self._server.gathered or self._placeholders:
             return extraction, []
-        start, end = called.span
+        found = due.find(held, before, self._written.text, may_misfit=not refused)
+        if found is None:
+            return extraction, []
+        if found.problems:
+            refused.append(self._refuse_misfit(found.call, found.problems))
+            return extraction, []
+        start, end = found.call.span
         refused[:] = [one for one in refused if one.span is None or not start <= one.span[0] < end]
         self._held.release()
-        deltas = self._say(rest)
-        return replace(extraction, content=before + rest), [*deltas, *self._handed_out(self._order.take(called))]
-
-    def _called_as_object(
-        self, due: DueCall, held: str, before: str, refused: list[RefusedCall]
-    ) -> tuple[ToolCall | None, str]:
-        """Return the call that is due, if one object is its arguments, and the text held around that.
-
-        One that fits as a whole is the call, whatever else it may be. If none does, and only one may be meant, it is
-        refused.
-        """
-        found: list[tuple[JsonObject, ToolCall, list[str]]] = []
-        is_free = not (self._order.count or self._server.gathered or self._placeholders)
-        for one in due.objects(held, before) if is_free else ():
-            call = self._call_of_object(due, one, self._written.text.rfind(one.json))
-            if call is not None:
-                found.append((one, call, due.misfits(call.arguments)))
-        fitting = [each for each in found if not each[2]]
-        if not fitting and len(found) == 1 and not refused and not due.is_alone:
-            fitting = found
-        if len(fitting) != 1:
-            return None, ""
-        [(one, call, problems)] = fitting
-        rest = without(one)
-        if problems and (before or rest or self._readers.options.coerce_arguments):
-            refused.append(self._refuse_misfit(call, problems))
-            return None, ""
-        return call, rest if before else rest.lstrip()
-
-    def _whole_object(self, due: DueCall, call: ToolCall) -> ToolCall:
-        """Return the call of the tool that is due, if a call's object fits its schema as a whole, and not as a call."""
-        if due.is_alone or (call.name == due.name and not due.misfits(call.arguments)):
-            return call
-        text = self._written.text[slice(*call.span)]
-        whole = [self._call_of_object(due, one, call.span[0]) for one in due.objects(text) if one.json == text]
-        return next((one for one in whole if one is not None and not due.misfits(one.arguments)), call)
-
-    def _call_of_object(self, due: DueCall, found: JsonObject, start: int) -> ToolCall | None:
-        """Return the call of the tool that is due with an object as its arguments; `None` beyond the limits."""
-        unread = UnreadCall(None, 0, name=due.name)
-        unread.add(CallPiece(None, None, due.name, found.json))
-        read = self._readers.server_calls.read(unread, due.name, set(), made=0, complete=True)
-        if not isinstance(read, ToolCall):
-            return None
-        span = (start, start + len(found.json))
-        return replace(read, format="json", span=span, deviations=("it is the arguments alone",))
+        deltas = self._say(found.rest)
+        return replace(extraction, content=before + found.rest), [
+            *deltas,
+            *self._handed_out(self._order.take(found.call)),
+        ]
 
     def _end_server_calls(self, ids: set[str], refused: list[RefusedCall], *, complete: bool) -> list[Delta]:
         """Take the calls that the server found, and return the deltas of those that run or become text."""
@@ -543,113 +502,3 @@ class ChatStream:
             raise StreamStateError(
                 f"{verb} was called after the end of the answer: use Request.stream() for the next answer"
             )
-
-
-class _Written:
-    """The text of the model, as it came."""
-
-    def __init__(self) -> None:
-        self._settled: list[str] = []
-        """What stands before the last call, or before an earlier one."""
-        self.recent = GrowingText()
-        """What has come since, to which the next text is added."""
-        self._recent_at = 0
-        self._called_to = 0
-
-    def take_call(self, span: Span) -> bool:
-        """Note where the next call stands, and return whether a token that ends a turn stands before it."""
-        recent, at = self.recent.joined(), self._recent_at
-        is_new_turn = search_end_of_turn(recent, self._called_to - at, span[0] - at) is not None
-        self._called_to = span[1]
-        cut = span[1] - at
-        if cut > len(recent) // 2:  # which keeps the work linear
-            self._settled.append(recent[:cut])
-            recent, self._recent_at = recent[cut:], span[1]
-        self.recent = GrowingText(recent)
-        return is_new_turn
-
-    @property
-    def text(self) -> str:
-        self._settled = ["".join(self._settled)]
-        return self._settled[0] + self.recent.joined()
-
-
-class _Content:
-    """The content of an answer: text that was read, parts other than text, and calls that became text at its end."""
-
-    def __init__(self) -> None:
-        self.is_given = False
-        """Whether the server has sent a content, be it empty."""
-        self._length = 0
-        """How many characters of text were read. They are kept by what has read them."""
-        self._parts: list[tuple[int, Any]] = []
-        """The parts, and how much text stands before each."""
-        self._appended: list[str] = []
-        self._has_text = False
-        self._has_inserted = False
-        """Whether the last text was inserted: the reader's next one may not begin with a space."""
-
-    def add(self, text: str) -> str:
-        """Take the next text that was read, and return it, with a space before it where that is needed."""
-        piece = text
-        if self._has_inserted and not text[0].isspace():
-            self._parts.append((self._length, " "))
-            piece = f" {text}"
-        self._length += len(text)
-        self._has_text = self._has_text or not text.isspace()
-        self._has_inserted = False
-        return piece
-
-    def insert(self, text: str) -> str:
-        """Insert a call that stays text at its place, and return the piece that this adds."""
-        piece = f" {text}" if self._has_text else text
-        self._parts.append((self._length, piece))
-        self._has_text = self._has_inserted = True
-        return piece
-
-    def add_part(self, part: object) -> None:
-        self._parts.append((self._length, part))
-
-    def append(self, text: str) -> str:
-        """Append text in place of a call that does not run, and return the piece that this adds."""
-        piece = f" {text}" if self._has_text else text
-        self._appended.append(piece)
-        self._has_text = True
-        return piece
-
-    def whole(self, read: str | None, *, has_calls: bool) -> str | list[Any] | None:
-        """Return the content, given what was read of the text, which may have lost white space at its start."""
-        text = read or ""
-        lost, at = self._length - len(text), 0
-        pieces: list[Any] = []
-        for place, part in self._parts:
-            end = max(place - lost, 0)
-            pieces += [text[at:end], part]
-            at = end
-        pieces.append("".join([text[at:], *self._appended]))
-        content = content_of([piece for piece in pieces if piece != ""])
-        return content or ("" if self.is_given and not has_calls else None)
-
-
-class _Thoughts:
-    """What the model thought: what the server sends as such, and what is split off the text, a blank line apart."""
-
-    def __init__(self, *, follow: bool) -> None:
-        self._text = GrowingText()
-        self._is_server = True
-        self._separator = _BLANK_LINE if follow else ""
-
-    def add(self, text: str, *, is_server: bool) -> Delta:
-        if self._text and self._is_server is not is_server:
-            text = f"{_BLANK_LINE}{text.lstrip()}"
-        self._is_server = is_server
-        self._text.add(text)
-        separator, self._separator = self._separator, ""
-        return {"reasoning_content": separator + text}
-
-    @property
-    def text(self) -> str:
-        return self._text.joined()
-
-    def __bool__(self) -> bool:
-        return bool(self._text)

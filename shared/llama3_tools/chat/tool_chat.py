@@ -196,16 +196,18 @@ class ToolChat:
         )
         readers = self._readers_for(choice.tool_choice, lets_unknown=request.answers_unknown and not may_retry)
         is_due = request.is_due and bool(self._tools)
-        return ChatStream(readers, order, request.earlier, self._due(request), may_retry=may_retry, is_due=is_due)
+        due = self._due(request, readers)
+        return ChatStream(readers, order, request.earlier, due, may_retry=may_retry, is_due=is_due)
 
     def complaints(self, request: Request, reply: Reply) -> str:
         """Say what was wrong with an answer to one of its requests, to ask the model again."""
         told = [(self.shown_name(call.name) or None, call.told) for call in reply.report.refused]
-        due = self._due(request)
-        nothing = self._complaints.of_nothing(None if due is None or due.is_alone else due.name)
+        name = request.choice.tool_choice
+        alone = name if name in self._tools else next(iter(self._tools)) if len(self._tools) == 1 else None
+        nothing = self._complaints.of_nothing(alone)
         return render_complaints(told, is_due=request.is_due) or nothing
 
-    def _due(self, request: Request) -> DueCall | None:
+    def _due(self, request: Request, readers: AnswerReaders) -> DueCall | None:
         """Return what finds an object that is a call of the one tool that is due; `None` if there is none."""
         name: str | None = request.choice.tool_choice
         is_alone = name == "required" and len(self._tools) > 1
@@ -217,7 +219,7 @@ class ToolChat:
             placeholders = self._complaints.placeholders_in(name, arguments)
             return placeholders or self._checks.misfits(name, arguments, request.accepts)
 
-        return DueCall(tool, misfits, is_alone=is_alone) if tool else None
+        return DueCall(tool, readers.server_calls, misfits, is_alone=is_alone) if tool else None
 
     def _readers_for(self, tool_choice: ToolChoice, *, lets_unknown: bool) -> AnswerReaders:
         """Return what reads the answers, made once for each tool that a choice names: no other one can be called.
