@@ -140,7 +140,6 @@ class ToolChat:
         *,
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
-        retried: int = 0,
         accepts: Accepts | None = None,
         output_tool: str | None = None,
         answers_unknown: bool = True,
@@ -156,7 +155,6 @@ class ToolChat:
                 call.
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
                 is `True`.
-            retried: how often the model has been asked again in this turn, by an adapter that keeps that count.
             accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
                 may. `None`: none does.
             output_tool: the tool, if there is one, that runs nothing, as its arguments are the answer. Where any tool
@@ -172,14 +170,12 @@ class ToolChat:
         messages = _require_messages(messages)
         if parallel_tool_calls is not None and not isinstance(parallel_tool_calls, bool):
             raise TypeError(f"parallel_tool_calls must be True, False or None, not {parallel_tool_calls!r}")
-        if type(retried) is not int:
-            raise TypeError(f"retried must be a whole number, not {retried!r}")
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
         for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
         answered = answered_calls(messages, chat._names.own)  # noqa: SLF001
-        return Request(chat, choice, for_model, retried, accepts, output_tool, answers_unknown, answered)
+        return Request(chat, choice, for_model, accepts, output_tool, answers_unknown, answered)
 
     def stream(self, request: Request) -> ChatStream:
         """Begin to read an answer to one of its requests; `Request.stream` is the way in."""
@@ -337,8 +333,6 @@ class Request:
     """What was asked for."""
     messages: list[dict[str, Any]]
     """The conversation for the model, in OpenAI's form."""
-    retried: int = 0
-    """How often the model has been asked again in this turn."""
     accepts: Accepts | None = None
     """Whether a tool takes arguments that its schema does not."""
     output_tool: str | None = None
@@ -347,6 +341,8 @@ class Request:
     """Whether what runs the calls answers one of an undeclared tool."""
     answered: frozenset[str] = frozenset()
     """The keys of the calls whose results end the conversation."""
+    retried: int = 0
+    """How often the model has been asked again in this turn."""
     earlier: Earlier = _NO_EARLIER
     """What earlier answers of this turn had."""
 

@@ -9,11 +9,6 @@ import pytest
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete, openai_finish_reason
 
 
-@pytest.mark.parametrize("reason", ["length", "max_tokens", "max_output_tokens", "content_filter"])
-def test_a_limit_ended_it(reason: str):
-    assert not is_complete(reason)
-
-
 @pytest.mark.parametrize("reason", ["stop", "tool_calls", "eos", "", None, 7, ["length"]])
 def test_any_other_reason_and_none_count_as_complete(reason: object):
     assert is_complete(reason)
@@ -57,10 +52,6 @@ def test_any_other_reason_and_none_count_as_complete(reason: object):
 )
 def test_it_is_found_in_dicts_and_objects(place: object, reason: str | None):
     assert finish_reason_in(place) == reason
-
-
-def test_the_first_place_that_has_one_counts():
-    assert finish_reason_in(None, {}, {"done_reason": "stop"}, {"finish_reason": "length"}) == "stop"
 
 
 @pytest.mark.parametrize(

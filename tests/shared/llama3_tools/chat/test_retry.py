@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +44,10 @@ def told(message: dict[str, Any], **options: Any) -> str:
 
 @pytest.mark.parametrize(("text", "condition", "is_asked", "happens"), ROWS)
 def test_each_row_of_the_page_is_true(text: str, condition: str, is_asked: str, happens: str):
-    request: dict[str, Any] = {
-        "": {},
-        "a call is due": {"tool_choice": "required"},
-        "it was just answered": {"messages": ANSWERED},
-        "`length`": {},
-        "the last retry": {"retried": 1},
-    }[condition]
-    chat = asked(read={"on_unknown_tool": "retry"}).chat
-    asking = chat.request(**{"messages": [], **request})
+    messages = ANSWERED if condition == "it was just answered" else []
+    choice = "required" if condition == "a call is due" else "auto"
+    asking = asked(read={"on_unknown_tool": "retry"}).chat.request(messages, tool_choice=choice)
+    asking = replace(asking, retried=int(condition == "the last retry"))
     reply = read_in_every_way(asking, {"content": text}, "length" if condition == "`length`" else "stop")
     assert (asking.retry(reply) is not None) is (is_asked == "yes")
     assert bool(reply.tool_calls) is ("call runs" in happens)
@@ -148,9 +144,7 @@ def test_beside_a_good_call_nothing_is_asked_and_a_misfit_runs(text: str):
     assert request.retry(reply) is None
 
 
-@pytest.mark.parametrize(
-    "options", [{"max_retries": 0}, {"request": {"retried": 1}}, {"read": {"coerce_arguments": False}}]
-)
+@pytest.mark.parametrize("options", [{"max_retries": 0}, {"read": {"coerce_arguments": False}}])
 def test_after_the_last_retry_a_misfit_runs_at_once_and_placeholders_never(options: dict[str, Any]):
     request = asked(**options)
     reply = read_in_every_way(request, {"content": MISFIT})
