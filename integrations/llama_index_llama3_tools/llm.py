@@ -346,7 +346,8 @@ class Llama3ToolLLM(FunctionCallingLLM):
         return Turn(self.llm, {"prompt": prompt, **settings})
 
     def _plain(self, messages: object, settings: Mapping[str, Any]) -> Turn[ChatResponse]:
-        request = kept_chat((), self.options).request(to_dicts(require_messages(messages)))
+        options = replace(self.options, max_retries=0)
+        request = kept_chat((), options).request(to_dicts(require_messages(messages)))
         return Turn(self.llm, settings, request, is_read=self.options.read.split_reasoning)
 
     def _knowing_only_given_tools(self) -> Llama3ToolLLM:

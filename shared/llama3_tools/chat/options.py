@@ -56,8 +56,8 @@ class ChatOptions:
     """
 
     read: ReadOptions = field(default_factory=_read_options)
-    """How the model's text is read. By default, a call of a tool that was not declared is none, and the model is told
-    the names that there are; and arguments are made to fit: `ReadOptions(on_unknown_tool="retry",
+    """How the model's text is read. By default, after a call of a tool that was not declared, the model is told the
+    names that there are; and arguments are made to fit: `ReadOptions(on_unknown_tool="retry",
     coerce_arguments=True)`. With `coerce_arguments`, a call whose arguments do not fit all the same is a misfit, of
     which the model is told."""
     tools_in: ToolsPlace = "user"
@@ -72,8 +72,8 @@ class ChatOptions:
     something else wrote the prompt, and this chat only reads answers, in the forms of `read.formats`. If it is asked to
     write a prompt or calls all the same, it writes them as with `"json"`."""
     repeated_calls: RepeatedCalls = "report"
-    """What becomes of a call that repeats one of those directly before it, with text in between: with `"report"`, it
-    does not run again; with `"keep"`, it does."""
+    """What becomes of a call that repeats one of those directly before it, with text in between, or that was just
+    answered and is part of a sentence: with `"report"`, it does not run again; with `"keep"`, it does."""
     max_retries: int = 1
     """How often in a row a model is asked to write a call again."""
     constrain: Constrain = "auto"
