@@ -7,6 +7,9 @@ import re
 from llama3_tools.text.growing_text import GrowingText
 
 _MAY_BE_OBJECT = re.compile(r"[{`]")
+_MARKUP_BEFORE = re.compile(r"(?:\s|<[^<>\n]{1,64}>|\[[A-Z_]{2,32}\]|```\w{0,32}|[\[(`*])*\Z")
+"""What goes with an attempt: it is of no use without that."""
+_LONGEST_MARKUP = 256
 
 
 class HeldText:
@@ -65,7 +68,10 @@ class HeldText:
         self._missed = attempt
         if self._for_due and (begin := _MAY_BE_OBJECT.search(held, 0, max(at, 0))):
             at, self._takes_all = begin.start(), True
-        out = held[: max(at, 0)].rstrip()
+        out = held[: max(at, 0)]
+        if attempt is not None and (markup := _MARKUP_BEFORE.search(out, max(len(out) - _LONGEST_MARKUP, 0))):
+            out = out[: markup.start()]
+        out = out.rstrip()
         self._held = GrowingText(held[len(out) :])
         return out
 

@@ -251,7 +251,13 @@ def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():
     assert request.retry(reply) is not None
 
 
-@pytest.mark.parametrize("bad", [BAD, MISFIT, COPIED, f"{BAD} {MISFIT}", CITY.replace("get_weather", "rm")])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(BAD, MISFIT, COPIED, f"{BAD} {MISFIT}", CITY.replace("get_weather", "rm")),
+        *(f"<tool_call>\n{BAD}\n</tool_call>", f"\n```json\n{BAD}\n```", "\n[get_weather(city=Paris)]"),
+    ],
+)
 @pytest.mark.parametrize(("before", "separator"), [("", ""), ("Let me see. ", "\n\n")])
 def test_a_stream_shows_what_is_before_a_refused_call_and_then_the_new_answer(bad: str, before: str, separator: str):
     for size in (1, 7, 1000):
