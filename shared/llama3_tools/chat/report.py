@@ -104,7 +104,7 @@ class Report:
         """
         reasons = [(call.name, call.reason) for call in self.refused]
         reasons += [(call.name, f"{call.reason}; the model was asked again") for call in self.retried]
-        reasons += [(call.name, "repeats an earlier one") for call in self.repeated]
+        reasons += [(call.name, "repeats the one before it") for call in self.repeated]
         reasons += [(call.name, "only one call may be made") for call in self.surplus]
         return [f"no call of {shortened(name)!r}: {reason}" for name, reason in reasons]
 

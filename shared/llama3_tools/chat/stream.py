@@ -39,6 +39,7 @@ _MOST_LOOKED_FOR = 64
 """How many calls of the server are looked for in the content, at most: each search reads all of it."""
 
 _MARKUP = r"(?:</?[^<>\n]{1,64}>|\[/?[A-Z_]{1,32}\]|[ \t`*\"'()])*"
+_MOST_MARKUP = 256
 _RUNS_INTO = re.compile(rf"[\w,]{_MARKUP}\Z")
 """What stands before a call in the middle of a sentence: words, and markup on the call."""
 _GOES_ON = re.compile(rf"{_MARKUP}[^\s<{{\[]")
@@ -332,7 +333,7 @@ class ChatStream:
             call = self._due.whole(call, self._written.text[slice(*call.span)])
         elif not self._is_due and self._order.was_answered(call):
             line = self._written.text[: call.span[0]].rpartition("\n")[2]
-            if _RUNS_INTO.search(line):
+            if _RUNS_INTO.search(line, max(len(line) - _MOST_MARKUP, 0)):
                 self._told_of = call
                 return []
         return self._take_call(call)

@@ -16,7 +16,7 @@ SECRET = '{"name": "get_weather", "parameters": {"city": "Atlantis", oops}}'
         pytest.param(CITY, [], id="a call"),
         pytest.param(SECRET, ["no call of 'get_weather': malformed"], id="a malformed call"),
         pytest.param(
-            f"{CITY} Again: {CITY}", ["no call of 'get_weather': repeats an earlier one"], id="a repeated call"
+            f"{CITY} Again: {CITY}", ["no call of 'get_weather': repeats the one before it"], id="a repeated call"
         ),
     ],
 )
