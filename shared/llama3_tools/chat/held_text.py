@@ -56,8 +56,6 @@ class HeldText:
             attempt: what the model wrote for the first attempt so far, if there is one. Another text may show that it
                 was none: what it held then goes out.
         """
-        if not self.is_on:
-            return text
         self._held.add(text)
         if self._takes_all or text.isspace() or (attempt is not None and attempt == self._attempt):
             return ""
