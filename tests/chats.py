@@ -8,19 +8,6 @@ from typing import Any, TypeAlias
 from llama3_tools import ReadOptions, ToolCall
 from llama3_tools.chat import ChatOptions, Reply, Request, ToolChat
 
-__all__ = [
-    "CITY",
-    "TOOLS",
-    "asked",
-    "breaks_off_safely",
-    "call_of",
-    "deltas_of",
-    "made",
-    "native",
-    "read_in_every_way",
-    "refusals",
-]
-
 Delta: TypeAlias = dict[str, Any]
 
 TOOLS: list[dict[str, Any]] = [
@@ -115,7 +102,8 @@ def read_in_every_way(request: Request, message: Mapping[str, Any], finish_reaso
         assert stream.reply == reply, size
         assert calls_in(deltas) == [call.to_openai() for call in reply.tool_calls]
         assert "".join(out.get("reasoning_content", "") for out in deltas) == (reply.reasoning or "")
-        assert content_in(deltas).lstrip() == content_in([{"content": reply.content}]).lstrip()
+        unsaid = stream.reply.earlier.unsaid if stream.reply.earlier else ""
+        assert (content_in(deltas) + unsaid).lstrip() == content_in([{"content": reply.content}]).lstrip()
     breaks_off_safely(request, message)
     return reply
 

@@ -30,7 +30,7 @@ def read_answer(
         info: what the server sent beside the message, which may have its finish reason.
         outputs: the tools that run nothing.
     """
-    stream = stream_of(request, outputs, follows=False)
+    stream = stream_of(request, outputs)
     stream.feed(of_answer(message))
     stream.end(finish_reason_in(message.response_metadata, info))
     reply = stream.reply
@@ -105,10 +105,8 @@ class AnswerStream:
         """Whether anything has arrived."""
         self.has_content = False
         """Whether text, thoughts or calls have."""
-        self.has_said: bool = after is not None and after.has_said
-        """Whether text, thoughts or calls have gone out, of this answer or of one before it."""
         self._written: list[str] = []
-        self._stream = stream_of(request, outputs, follows=self.has_said)
+        self._stream = stream_of(request, outputs)
         self._is_v1 = is_v1
         self._preview = str(request.retried) if previews else None
         self.index: int = after.index if after else 0
@@ -174,9 +172,7 @@ class AnswerStream:
     def _chunks(self, deltas: Iterable[Mapping[str, Any]], fields: dict[str, Any]) -> Iterator[AIMessageChunk]:
         """Yield a chunk for each delta. The fields go out on the first one, once."""
         for delta in deltas:
-            own = self._to_fields(delta)
-            self.has_said = self.has_said or any(own.values())
-            yield self._chunk(own, fields)
+            yield self._chunk(self._to_fields(delta), fields)
             fields = {}
         if fields:
             yield self._chunk({}, fields)

@@ -11,11 +11,11 @@ from llama3_tools.chat import ChatStream, Reply, Request
 AnswerReader: TypeAlias = "ChatStream | OneOfSeveral"
 
 
-def stream_of(request: Request, outputs: Sequence[str], *, follows: bool) -> AnswerReader:
+def stream_of(request: Request, outputs: Sequence[str]) -> AnswerReader:
     """Begin to read an answer to a request, with the tools that run nothing; see `Request.stream`."""
     if len(outputs) > 1:
-        return OneOfSeveral(request, outputs, follows=follows)
-    return replace(request, output_tool=outputs[0] if outputs else None).stream(follows=follows)
+        return OneOfSeveral(request, outputs)
+    return replace(request, output_tool=outputs[0] if outputs else None).stream()
 
 
 class OneOfSeveral:
@@ -24,11 +24,10 @@ class OneOfSeveral:
     Until the end, all of them hold back the same. If several fit, the answer is text.
     """
 
-    def __init__(self, request: Request, outputs: Sequence[str], *, follows: bool) -> None:
+    def __init__(self, request: Request, outputs: Sequence[str]) -> None:
         """Begin an answer."""
-        self._plain, *self._streams = [
-            replace(request, output_tool=output).stream(follows=follows) for output in (None, *outputs)
-        ]
+        self._request = request
+        self._plain, *self._streams = [replace(request, output_tool=output).stream() for output in (None, *outputs)]
         self._as_text: list[dict[str, Any]] = []
         self._chosen = self._streams[0]
 
@@ -53,6 +52,7 @@ class OneOfSeveral:
         fitting = [] if self._plain.reply.tool_calls else [one for one in ended if one[0].reply.tool_calls]
         if len(fitting) > 1:
             self._chosen = self._plain
-            return [delta for delta in self._as_text if "content" in delta]  # all of which was held back
+            is_asked_again = self._request.retry(self._plain.reply) is not None
+            return [] if is_asked_again else [delta for delta in self._as_text if "content" in delta]
         self._chosen, deltas = (fitting or ended)[0]
         return deltas

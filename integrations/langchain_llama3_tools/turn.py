@@ -170,12 +170,8 @@ class Turn:
                 return
             yield from _fed(answer, _with_all(recovered))
         self._hold.note_answer()
-        has_said, ending = answer.has_said, [*_out(answer.end())]
+        yield from _out(answer.end())
         self._next = self._request.retry(answer.reply)
-        if self._next is not None and not has_said:
-            answer.has_said = False  # all of it is asked for again, before a word went out
-            return
-        yield from ending
         if self._next is None:
             yield answer.report()
 

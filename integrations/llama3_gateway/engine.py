@@ -171,10 +171,6 @@ class _Stream:
         self._extra: dict[int, dict[str, object]] = {}
         self._due: list[tuple[int, Request]] = []
         """Choices whose answer the model is to write again."""
-        self._told: set[int] = set()
-        """Choices of which the client has something."""
-        self._held: dict[int, tuple[list[Delta], object]] = {}
-        """The end of answers of which it has nothing, and which are asked for again. It goes out if nothing comes."""
         self._usage: Usage = None
         self._usage_of_round: Usage = None
         self._out: list[bytes] = []
@@ -199,8 +195,8 @@ class _Stream:
                             raise
                         raise BrokenOffError(error.message, reason=error.reason) from error
                     note_failed_retry(error)
-                    self._choices[index], self._usage_of_round = first, None
-                    self._finish(index)
+                    self._usage_of_round = None
+                    self._give_up(index, request)
             self._out.append(self._shape.end(self._usage))
             await self._start()
             await self._exchange.finish(b"".join(self._out))
@@ -298,7 +294,7 @@ class _Stream:
         if choice is None and len(self._choices) >= max(self._asked_for, _MOST_CHOICES):
             raise _ended("the upstream's stream has more answers than were asked for: its log may say why")
         if choice is None or choice.request is not turn.request:
-            choice = ChoiceReader(turn.request, self._record, follows=index in self._told)
+            choice = ChoiceReader(turn.request, self._record)
             self._choices[index] = choice
         if choice.is_over:
             return
@@ -317,9 +313,7 @@ class _Stream:
     def _settle(self, index: int, choice: ChoiceReader, deltas: list[Delta], logprobs: object) -> None:
         """Finish a choice that has ended, or have the model asked again."""
         again = choice.retry()
-        if again and index not in self._told:
-            self._held[index] = deltas, logprobs
-        elif deltas or logprobs:
+        if deltas or (logprobs and not again):
             self._tell(index, deltas, logprobs)
         if again:
             self._due.append((index, again))
@@ -327,13 +321,14 @@ class _Stream:
             self._finish(index)
 
     def _tell(self, index: int, deltas: list[Delta], logprobs: object) -> None:
-        self._told.add(index)
-        self._held.pop(index, None)
         self._out.append(self._shape.deltas(index, deltas, logprobs))
 
+    def _give_up(self, index: int, request: Request) -> None:
+        """Finish a choice with its answer so far, as the model says nothing more."""
+        self._choices[index] = choice = ChoiceReader(request, self._record)
+        self._settle(index, choice, choice.end(None), None)
+
     def _finish(self, index: int) -> None:
-        if index in self._held:
-            self._tell(index, *self._held[index])
         self._out.append(self._shape.finish(index, self._choices[index], self._extra.get(index, {})))
 
     def _end_round(self, turn: Turn, index: int | None, *, is_done: bool) -> None:
@@ -345,7 +340,7 @@ class _Stream:
         self._usage = added_usage(self._usage, self._usage_of_round)
         self._usage_of_round = None
         if index is not None and self._choices[index].request is not turn.request:
-            self._finish(index)  # asked again, the upstream has said nothing
+            self._give_up(index, turn.request)  # asked again, the upstream has said nothing
             return
         if not self._choices:
             raise _no_completion(self._came)
@@ -369,8 +364,6 @@ class _Stream:
         self._record.reason = error.reason
         for index, choice in self._choices.items():
             deltas = choice.abort()
-            if index in self._held:
-                self._tell(index, *self._held[index])
             if deltas:
                 self._tell(index, deltas, None)
         self._out.append(self._shape.fail(error))

@@ -121,7 +121,12 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
         raise bad_request(_TOO_DEEP, "tools") from None
     parallel = body.get("parallel_tool_calls")
     try:
-        request = chat.request(messages, tool_choice=body.get("tool_choice"), parallel_tool_calls=parallel)
+        request = chat.request(
+            messages,
+            tool_choice=body.get("tool_choice"),
+            parallel_tool_calls=parallel,
+            answers_unknown=False,  # some clients end their run with an exception
+        )
     except ToolDefinitionError as error:
         raise bad_request(str(error), "tool_choice") from None
     except (TypeError, AttributeError) as error:
@@ -163,13 +168,12 @@ class ChoiceReader:
     ([], 'stop')
     """
 
-    def __init__(self, request: Request, record: RequestRecord, *, follows: bool = False) -> None:
+    def __init__(self, request: Request, record: RequestRecord) -> None:
         """Begin an answer.
 
         Args:
             request: reads it.
             record: counts its calls.
-            follows: whether the client has something of an earlier answer.
         """
         self.request = request
         self.finish_reason: str | None = None
@@ -179,7 +183,7 @@ class ChoiceReader:
         self.waiting_logprobs: list[Any] = []
         """Those whose text was not handed out yet."""
         self._record = record
-        self._stream = request.stream(follows=follows)
+        self._stream = request.stream()
 
     @property
     def is_over(self) -> bool:

@@ -50,7 +50,7 @@ class Answer:
             after: the answer that this one follows in a stream, as the model was asked again.
             may_retry: whether the model is asked again, if the request says so.
         """
-        self._stream = request.stream(follows=bool(after and (after.text or after.reasoning)))
+        self._stream = request.stream()
         self._request = request
         self._may_retry = may_retry
         self._text_before: str = after.text if after else ""
@@ -123,12 +123,8 @@ class Answer:
 
         None comes if all of it is asked for again, before a word went out.
         """
-        has_said = self.text or self.reasoning
         ending = self._finish(self._stream.end)
-        if has_said or self.again is None:
-            return ending
-        self.text = self.reasoning = ""
-        return []
+        return ending if self.text or self.reasoning or self.again is None else []
 
     def abort(self) -> list[ChatResponse]:
         """End an answer whose stream broke off: what was held back becomes text, and nothing more is called."""
@@ -166,7 +162,7 @@ class Answer:
             numbered = [{**call, "index": index} if isinstance(call, Mapping) else call for index, call in calls]
             self._stream.feed({"tool_calls": numbered})
         fresh = self._note(end(self._finish_reason))
-        if not (self._text_before and self._stream.is_silent):
+        if self.again is None and not (self._text_before and self._stream.is_silent):
             # Between two answers of a stream is a blank line, which is none of the reply's.
             self.text = "\n\n".join(filter(None, [self._text_before, str(self.reply.content or "")]))
         return fresh

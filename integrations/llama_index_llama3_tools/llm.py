@@ -386,7 +386,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def _plain(self, messages: Sequence[ChatMessage], settings: Mapping[str, Any]) -> Turn[ChatResponse]:
         given = to_dicts(messages)
-        request = kept_chat((), self.options).request(given)
+        request = kept_chat((), replace(self.options, max_retries=0)).request(given)
         request = replace(request, messages=with_own_roles(request.messages, given))
         return Turn(self.llm, settings, request, is_read=self.options.read.split_reasoning)
 

@@ -82,7 +82,7 @@ class ReadOptions:
     on_unknown_tool: OnUnknownTool = "text"
     """With tools declared, what becomes of a call of any other name: `"text"` leaves it in the content and reports a
     rejection, `"call"` lets it through, so that an agent can answer it. `"retry"` is `"text"`, and `llama3_tools.chat`
-    asks the model again."""
+    asks the model again; after the last retry it is `"call"`, unless nobody answers such calls."""
     formats: tuple[FormatName, ...] | Formats = None
     """The forms of calls to read, by name, or `"all"`. `None`: `json` and `function`; for declared tools `pythonic`,
     too, and `code` if `code_interpreter` is one. `"none"`: no calls; only reasoning is taken out of the text."""

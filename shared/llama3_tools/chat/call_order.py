@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from llama3_tools.chat.options import RepeatedCalls
 from llama3_tools.text.json_writing import written_arguments
 from llama3_tools.values import ToolCall
-
-__all__ = ["CallOrder", "comparable"]
 
 
 class CallOrder:
@@ -26,7 +24,12 @@ class CallOrder:
     """
 
     def __init__(
-        self, *, parallel: bool, repeated_calls: RepeatedCalls, misfits: Callable[[ToolCall], list[str]]
+        self,
+        *,
+        parallel: bool,
+        repeated_calls: RepeatedCalls,
+        misfits: Callable[[ToolCall], list[str]],
+        answered: Collection[str] = (),
     ) -> None:
         """Begin an answer.
 
@@ -34,6 +37,7 @@ class CallOrder:
             parallel: whether more than one call may run.
             repeated_calls: what becomes of repeated calls.
             misfits: says what does not fit in a call; nothing if the model is not asked again.
+            answered: the keys of calls whose results the model was just shown.
         """
         self.waiting: list[tuple[ToolCall, list[str]]] = []
         """Calls whose arguments do not fit, and what does not."""
@@ -46,6 +50,7 @@ class CallOrder:
         self._parallel = parallel
         self._reports_repeats = repeated_calls == "report"
         self._misfits = misfits
+        self._answered = answered
         self._run, self._run_before = set[str](), set[str]()
         self._in_text = Counter[str]()
 
@@ -53,6 +58,10 @@ class CallOrder:
     def count(self) -> int:
         """How many calls the answer has so far that would run."""
         return len(self.called) + len(self.waiting)
+
+    def was_answered(self, call: ToolCall) -> bool:
+        """Return whether a call was just answered, so that a sentence with it tells of that."""
+        return self._reports_repeats and bool(self._answered) and _key(call) in self._answered
 
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Take the next call of the text, and return the calls that are to be handed out now."""
@@ -110,5 +119,10 @@ def comparable(arguments: Mapping[str, Any], text: str) -> str:
         return text or written_arguments(arguments)
 
 
+def key_of(name: str, arguments: Mapping[str, Any], text: str) -> str:
+    """Return a text that two calls share only if they are the same: see `comparable`."""
+    return f"{name}\n{comparable(arguments, text)}"
+
+
 def _key(call: ToolCall) -> str:
-    return f"{call.name}\n{comparable(call.arguments, call.arguments_json)}"
+    return key_of(call.name, call.arguments, call.arguments_json)

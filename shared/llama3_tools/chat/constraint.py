@@ -15,14 +15,6 @@ from llama3_tools.strict import response_json_schema
 from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
 
-__all__ = [
-    "Constrain",
-    "Hold",
-    "answer_schema",
-    "in_json_schema",
-    "tool_grammar",
-]
-
 Constrain: TypeAlias = Literal["auto", "json_schema", "grammar", "off"]
 """How a server is held to a call that is due: by a schema in OpenAI's `response_format`, or by llama.cpp's `grammar`.
 `"auto"` is `"json_schema"`, and is given up for a server that refuses it. `"off"`: it is not."""
@@ -36,8 +28,8 @@ _REFUSALS = {
     HTTPStatus.NOT_IMPLEMENTED,
 }
 _SAYS_SO = re.compile("response_format|grammar|schema", re.IGNORECASE)
-_CLIENT_REFUSALS = (TypeError, ValueError, AttributeError, NotImplementedError)
-"""What a client raises that does not know the argument, or does not understand what came back."""
+_NAMES_IT = re.compile(r"response_format|\bgrammar\b|\bextra_body\b|'format'")
+"""How a client refuses that does not know the argument. Any other error without a status is not the server's word."""
 _OTHER_FAULTS = {EndpointFault.NO_SCHEME, EndpointFault.PROXY, EndpointFault.NO_SUCH_MODEL}
 """What says nothing about the form of an answer."""
 _REFUSING: dict[int, weakref.ref[object]] = {}
@@ -154,7 +146,7 @@ class Hold:
     def lets_go(self, error: BaseException) -> bool:
         """Return whether an error may be the refusal, so that the server is asked again without it."""
         status = status_of(error)
-        may_be = isinstance(error, _CLIENT_REFUSALS) if status is None else status in _REFUSALS
+        may_be = _NAMES_IT.search(str(error)) is not None if status is None else status in _REFUSALS
         if not (self.is_on and self._is_tried and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
             self._is_let_go = False  # without it, the server fails as well
             return False

@@ -4,76 +4,105 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from llama3_tools.chat.messages import CallPiece
+from llama3_tools.chat.server_calls import ServerCallReader, UnreadCall
 from llama3_tools.literals.json_object import JsonObject, parse_object
-from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.tools import Tool
+from llama3_tools.values import ToolCall
 
-__all__ = ["DueCall"]
-
-_BEGIN = re.compile(r"(?<!\s)\s*(?:([{`])|\Z)")
 _OBJECT = re.compile(r'\{(?=\s*["}])')
 _FENCED = re.compile(r"(.*)```\w*\s*\Z", re.DOTALL)
 _OF_CALLS = {"parameters", "arguments"}
 
 
-class DueCall:
-    """Holds an answer back from where the arguments of the tool that is due may begin.
+class FoundObject(NamedTuple):
+    """An object that is meant as the call."""
 
-    >>> due = DueCall(Tool("save"), lambda name, arguments: [])
-    >>> due.hold('Sure: {"text": "Hi'), due.hold('"}'), [one.members for one in due.objects("Sure:")]
-    ('Sure:', '', [{'text': 'Hi'}])
-    """
+    call: ToolCall
+    problems: list[str]
+    """What does not fit in it."""
+    rest: str
+    """The held text around it."""
+
+
+class DueCall:
+    """Finds the object in an answer that is the call of the tool that is due."""
 
     def __init__(
-        self, tool: Tool, misfits: Callable[[str, dict[str, Any]], list[str]], *, is_alone: bool = False
+        self,
+        tool: Tool,
+        reader: ServerCallReader,
+        misfits: Callable[[str, dict[str, Any]], list[str]],
+        *,
+        is_alone: bool = False,
     ) -> None:
-        """Begin an answer.
+        """Take the tool.
 
         Args:
             tool: the tool.
-            misfits: says what does not fit in arguments of it.
+            reader: reads its arguments.
+            misfits: says what does not fit in them.
             is_alone: whether an object is its arguments only if it fits and is all of the answer, as others may be due.
         """
-        self.is_alone = is_alone
-        """Whether an object has to be all of the answer."""
-        self.name = tool.name
-        self._schema = tool.arguments_schema
-        self._misfits = misfits
-        self._held = GrowingText()
-        self._has_begun = False
-        self._is_over = False
+        self._name, self._schema = tool.name, tool.arguments_schema
+        self._reader, self._misfits, self._is_alone = reader, misfits, is_alone
 
-    @property
-    def held(self) -> str:
-        """What is held."""
-        return self._held.joined()
-
-    def hold(self, text: str) -> str:
-        """Take the next text, and return what of the text may go out: what stands before a brace or a fence."""
-        if self._is_over:
-            return text
-        self._held.add(text)
-        if self._has_begun or text.isspace() or not (begin := _BEGIN.search(held := self.held)):
-            return ""
-        self._has_begun = begin[1] is not None
-        self._held = GrowingText(held[begin.start() :])
-        return held[: begin.start()]
-
-    def release(self) -> str:
-        """Return what is held: nothing more is."""
-        self._is_over = True
-        held, self._held = self.held, GrowingText()
-        return held
-
-    def objects(self, before: str) -> list[JsonObject]:
-        """Return the objects after what the model thought that may be the arguments; none if one cannot be read.
+    def find(self, held: str, before: str, written: str, *, may_misfit: bool) -> FoundObject | None:
+        """Return the one object that fits as a whole, whatever else it looks like; else the one that may be meant.
 
         Args:
-            before: the text before what is held.
+            held: the answer, from the first brace or fence on.
+            before: the text before that.
+            written: all that the model wrote.
+            may_misfit: whether an object may be meant that does not fit.
         """
-        held, objects = self.held, list[JsonObject]()
+        found: list[FoundObject] = []
+        for one in self._objects(held, before):
+            if (call := self._call_of(one, written.rfind(one.json))) is not None:
+                rest = _without(one)
+                found.append(FoundObject(call, self.problems(call), rest if before else rest.lstrip()))
+        fitting = [one for one in found if not one.problems]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting or len(found) != 1 or self._is_alone or not may_misfit:
+            return None
+        [meant] = found
+        # Alone, it is what a call would be whose arguments nobody makes to fit.
+        is_taken = not (before or meant.rest or self._reader.options.coerce_arguments)
+        return meant._replace(problems=[]) if is_taken else meant
+
+    def whole(self, call: ToolCall, text: str) -> ToolCall:
+        """Return the call that an object is as a whole, if it fits so, and not as the call that it looks like.
+
+        Args:
+            call: the call that it looks like.
+            text: what the model wrote for it.
+        """
+        if self._is_alone or (call.name == self._name and not self.problems(call)):
+            return call
+        whole = [self._call_of(one, call.span[0]) for one in self._objects(text) if one.json == text]
+        return next((one for one in whole if one is not None and not self.problems(one)), call)
+
+    def problems(self, call: ToolCall) -> list[str]:
+        """Say what does not fit in a call of the tool, a sentence each."""
+        return self._misfits(self._name, call.arguments)
+
+    def _call_of(self, found: JsonObject, start: int) -> ToolCall | None:
+        """Return the call that has an object as its arguments; `None` if it is beyond the limits."""
+        unread = UnreadCall(None, 0, name=self._name)
+        unread.add(CallPiece(None, None, self._name, found.json))
+        read = self._reader.read(unread, self._name, set(), made=0, complete=True)
+        if not isinstance(read, ToolCall):
+            return None
+        span = (start, start + len(found.json))
+        return replace(read, format="json", span=span, deviations=("it is the arguments alone",))
+
+    def _objects(self, held: str, before: str = "") -> list[JsonObject]:
+        """Return the objects after what the model thought that may be the arguments; none if one cannot be read."""
+        objects = list[JsonObject]()
         begin = _OBJECT.search(held, held.rfind("</think>") + 1)
         while begin:
             found = parse_object(held, begin.start())
@@ -81,28 +110,25 @@ class DueCall:
                 return []
             objects.append(found)
             begin = _OBJECT.search(held, found.end)
-        is_all = len(objects) == 1 and not (before or self.without(objects[0]))
+        is_all = len(objects) == 1 and not (before or _without(objects[0]))
         return [one for one in objects if self._may_be(one.members, is_all=is_all)]
 
-    def without(self, found: JsonObject) -> str:
-        """Return what is held without an object, and without a fence around it."""
-        before, after = found.text[: found.start], found.text[found.end :].lstrip()
-        if after.startswith("```") and (fenced := _FENCED.match(before)):
-            before, after = fenced[1], after[3:].lstrip()
-        return (before + after).rstrip()
-
-    def misfits(self, arguments: dict[str, Any]) -> list[str]:
-        """Say what does not fit in the arguments, a sentence each."""
-        return self._misfits(self.name, arguments)
-
     def _may_be(self, arguments: Mapping[str, Any], *, is_all: bool) -> bool:
-        """Return whether an object has an argument that is declared, if any is, and is no call of another tool.
+        """Return whether an object has an argument that is declared, if any is, and no others that only a call has.
 
         If it is empty, or others may be due, it has to be all of the answer; and in that case, declared as a whole.
         """
         declared = self._schema.get("properties") or {}
-        if (self.is_alone or not arguments) and not (is_all and arguments.keys() <= declared.keys()):
+        if (self._is_alone or not arguments) and not (is_all and arguments.keys() <= declared.keys()):
             return False
-        if not declared or not arguments:
-            return True
-        return not declared.keys().isdisjoint(arguments) and _OF_CALLS.isdisjoint(arguments.keys() - declared.keys())
+        if not _OF_CALLS.isdisjoint(arguments.keys() - declared.keys()):
+            return False
+        return not (declared and arguments) or not declared.keys().isdisjoint(arguments)
+
+
+def _without(found: JsonObject) -> str:
+    """Return the text in which an object was found without it, and without a fence around it."""
+    before, after = found.text[: found.start], found.text[found.end :].lstrip()
+    if after.startswith("```") and (fenced := _FENCED.match(before)):
+        before, after = fenced[1], after[3:].lstrip()
+    return (before + after).rstrip()

@@ -11,19 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from http import HTTPStatus
 
-__all__ = [
-    "NOT_A_COMPLETION",
-    "NO_SUCH_MODEL",
-    "EndpointFault",
-    "add_advice",
-    "endpoint_fault",
-    "failed_generation",
-    "status_of",
-    "told_by",
-    "what_to_do",
-    "with_advice",
-]
-
 NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
 
 NO_SUCH_MODEL = re.compile(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["finish_reason_in", "is_complete", "openai_finish_reason"]
-
 _LIMITS = frozenset(
     {
         *("length", "max_tokens", "max_output_tokens", "content_filter"),

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from llama3_tools.arguments.native_arguments import GrowingArguments
+from llama3_tools.chat.call_order import key_of
 from llama3_tools.chat.messages import (
     RESULT_ROLES,
     CallPiece,
@@ -33,8 +34,6 @@ from llama3_tools.prompts import PromptFormat, render_tool_calls, render_tool_re
 from llama3_tools.prompts.complaints import render_complaints, with_misfits
 from llama3_tools.prompts.render import render_answer
 
-__all__ = ["HistoryOptions", "flatten_history"]
-
 _OF_RESULTS = {"role", "content", "tool_call_id", "is_error"}
 _NOT_SENT = {*REPORTED, "tool_call_id"}  # which frameworks leave on an answer that a tool gave
 _ROLES = {"developer": "system", "model": "assistant", "chatbot": "assistant", "ai": "assistant", "human": "user"}
@@ -45,8 +44,8 @@ def _no_misfits(_name: str, _arguments: dict[str, Any]) -> list[str]:
     return []
 
 
-def _no_complaints(_text: str, _called: Collection[str]) -> str:
-    return ""
+def _no_complaints(_text: str, _called: Collection[str]) -> list[tuple[str | None, str]]:
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +60,11 @@ class HistoryOptions:
     """Returns the name by which the model knows a tool."""
     misfits: Callable[[str, dict[str, Any]], list[str]] = _no_misfits
     """Says what does not fit in the arguments of a call that was run."""
-    complaints: Callable[[str, Collection[str]], str] = _no_complaints
+    complaints: Callable[[str, Collection[str]], list[tuple[str | None, str]]] = _no_complaints
     """Says what was wrong with the calls in an assistant's text that were not run, given the names of those that were.
     It is asked if the message does not have it among its `refused_tool_calls`."""
+    is_due: bool = False
+    """Whether a call has to be made now."""
 
 
 class _KnownCall(NamedTuple):
@@ -122,7 +123,7 @@ class _History:
         """Whether the last message has results, or complaints, in the role of the user."""
         self._answers_refused = False
         """Whether an agent has answered a refused call among the results."""
-        self._complaints: Callable[[], str] = str
+        self._complaints: Callable[[], list[tuple[str | None, str]]] = list
         """Says what was wrong with calls of the last message, if it is the model's."""
 
     def add(self, message: Message) -> None:
@@ -140,7 +141,7 @@ class _History:
         if parts.results and not parts.content:
             return
         self.end_results()
-        self._complaints = str
+        self._complaints = list
         role = _ROLES.get(str(role), role)
         if role == "assistant":
             self._add_assistant(parts)
@@ -155,7 +156,7 @@ class _History:
         self._is_told = False
         results, self._results = self._results, []
         is_answered, self._answers_refused = bool(results) or self._answers_refused, False
-        complaints = self._complaints() if is_answered else ""
+        complaints = render_complaints(self._complaints() if is_answered else (), is_due=self._options.is_due)
         if not results and not complaints:
             return
         results.sort(key=lambda result: self._calls[result.id].place if result.id in self._calls else sys.maxsize)
@@ -193,14 +194,14 @@ class _History:
             content = content.removesuffix(text.strip()).rstrip() if isinstance(text, str) else content
         return render_answer(content, calls, prompt_format=prompt_format) if content or calls else content
 
-    def _complaints_of(self, parts: MessageParts) -> Callable[[], str]:
+    def _complaints_of(self, parts: MessageParts) -> Callable[[], list[tuple[str | None, str]]]:
         refused = parts.rest.get(REFUSED_TOOL_CALLS)
         if isinstance(refused, list):
             listed = [call for call in refused if isinstance(call, Mapping) and isinstance(call.get("told"), str)]
             self._refused |= {str(call.get("id")) for call in listed}
             shown = self._options.shown_name
             named = [(shown(str(call.get("name") or "")) or None, call["told"]) for call in listed]
-            return partial(render_complaints, named)
+            return lambda: named
         text, _ = joined_text(parts.content)
         return partial(self._options.complaints, text, {call.name for call in parts.calls})
 
@@ -227,6 +228,27 @@ class _History:
         name = name or (self._options.shown_name(result.name) if result.name else None)
         line = render_tool_result(name, text, arguments=arguments, is_error=result.is_error)
         return [{"type": "text", "text": line}, *others] if others else line
+
+
+def answered_calls(messages: Sequence[Message], own: Callable[[str], str]) -> frozenset[str]:
+    """Return the keys of the calls since the user spoke, if their results end the conversation.
+
+    Args:
+        messages: the conversation.
+        own: returns a tool's own name.
+    """
+    keys, is_answered = set[str](), False
+    for message in reversed(messages):
+        role, parts = str(message.get("role")), split_message(message)
+        if role in RESULT_ROLES or (parts.results and not parts.content):
+            is_answered = True
+        elif not is_answered or _ROLES.get(role, role) != "assistant":
+            break
+        for call in parts.calls:
+            arguments = _decode(call) if call.arguments else {}
+            if arguments is not None:
+                keys.add(key_of(own(call.name), arguments, str(call.arguments)))
+    return frozenset(keys)
 
 
 def _decode(call: CallPiece) -> dict[str, Any] | None:

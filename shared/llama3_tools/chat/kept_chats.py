@@ -12,8 +12,6 @@ from llama3_tools.chat.tool_chat import ToolChat
 from llama3_tools.options import new_call_id
 from llama3_tools.tools import ToolLike
 
-__all__ = ["kept_chat"]
-
 _Reader: TypeAlias = Callable[[Sequence[Any]], Iterable[ToolLike]]
 _MOST_KEPT = 64
 """How many are kept: those that were asked for last."""

@@ -9,8 +9,6 @@ from dataclasses import replace
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.values import CallProgress, Event, Extraction, Rejection, TextDelta
 
-__all__ = ["MessageStream"]
-
 _BEGIN = re.compile(r'\{\s*"message"\s*:\s*"')
 _MAY_BEGIN = re.compile(r'(\{\s*("(m(e(s(s(a(g(e("(\s*(:\s*)?)?)?)?)?)?)?)?)?)?)?)?')
 _INSIDE = re.compile(

@@ -9,22 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 from llama3_tools.errors import a_type
 from llama3_tools.text.json_writing import write_json
 
-__all__ = [
-    "RESULT_ROLES",
-    "CallPiece",
-    "Message",
-    "MessageParts",
-    "ToolResult",
-    "content_of",
-    "id_of",
-    "joined_text",
-    "require_content",
-    "require_message",
-    "split_message",
-    "text_of",
-    "with_text",
-]
-
 Message: TypeAlias = Mapping[str, Any]
 """A message or a delta in OpenAI's form: a dict with a `role`, a `content` and so on. It is never changed."""
 

@@ -11,8 +11,6 @@ from llama3_tools.errors import MissingExtraError, ToolDefinitionError
 from llama3_tools.tools import Tool
 from llama3_tools.values import ArgumentProblem, ProblemReason
 
-__all__ = ["Accepts", "ArgumentChecks", "class_problems"]
-
 Accepts: TypeAlias = Callable[[str, dict[str, Any]], list[str] | None]
 """What a framework's own class says of arguments for a tool, by its name: what does not fit, a sentence each, or
 `None`, so that the tool's schema decides. Such classes convert more than a schema says, and check more. What does not

@@ -11,8 +11,6 @@ from llama3_tools.errors import require_type, require_words
 from llama3_tools.options import ReadOption, ReadOptions, read_options, shown_changes
 from llama3_tools.prompts import PromptFormat
 
-__all__ = ["ChatOption", "ChatOptions", "OnInvalid", "RepeatedCalls", "ToolRole", "ToolsPlace", "chat_options"]
-
 ToolsPlace: TypeAlias = Literal["user", "system", "request"]
 """Where the tools are shown: in the first user message, in the system message, or in the request, by the server."""
 
@@ -58,8 +56,8 @@ class ChatOptions:
     """
 
     read: ReadOptions = field(default_factory=_read_options)
-    """How the model's text is read. By default, a call of a tool that was not declared is none, and the model is told
-    the names that there are; and arguments are made to fit: `ReadOptions(on_unknown_tool="retry",
+    """How the model's text is read. By default, after a call of a tool that was not declared, the model is told the
+    names that there are; and arguments are made to fit: `ReadOptions(on_unknown_tool="retry",
     coerce_arguments=True)`. With `coerce_arguments`, a call whose arguments do not fit all the same is a misfit, of
     which the model is told."""
     tools_in: ToolsPlace = "user"
@@ -74,8 +72,8 @@ class ChatOptions:
     something else wrote the prompt, and this chat only reads answers, in the forms of `read.formats`. If it is asked to
     write a prompt or calls all the same, it writes them as with `"json"`."""
     repeated_calls: RepeatedCalls = "report"
-    """What becomes of a call that repeats one of those directly before it, with text in between: with `"report"`, it
-    does not run again; with `"keep"`, it does."""
+    """What becomes of a call that repeats one of those directly before it, with text in between, or that was just
+    answered and is part of a sentence: with `"report"`, it does not run again; with `"keep"`, it does."""
     max_retries: int = 1
     """How often in a row a model is asked to write a call again."""
     constrain: Constrain = "auto"

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from llama3_tools.arguments.call_report import coerced_arguments
 from llama3_tools.text import escape_invisible
 from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown, shortened
 
-__all__ = ["MISFIT", "NOT_CHOSEN", "REFUSED_TOOL_CALLS", "REPORTED", "RefusedCall", "Reply", "Report"]
-
 MISFIT = "misfit"
 """Why a call is refused whose arguments do not fit the schema of its tool."""
 
 NOT_CHOSEN = "not_chosen"
 """Why a call is refused of another tool than the one that the tool choice names."""
+
+PLACEHOLDER = "placeholder"
+"""Why a call is refused whose arguments are those of the form that a complaint shows."""
 
 REFUSED_TOOL_CALLS = "refused_tool_calls"
 """The key of a report, and of a message that carries it, under which the calls are that did not run."""
@@ -33,7 +34,7 @@ class RefusedCall:
     name: str
     """The tool that it seems to name; empty if it names none."""
     reason: str
-    """One word for the cause: the value of a `RejectionReason`, `"misfit"` or `"not_chosen"`."""
+    """One word for the cause: the value of a `RejectionReason`, `"misfit"`, `"not_chosen"` or `"placeholder"`."""
     detail: str
     """What was found, and what was expected."""
     text: str
@@ -66,7 +67,7 @@ class Report:
     refused: tuple[RefusedCall, ...] = ()
     """Calls that do not run: malformed, cut off, beyond a limit, misfits, or not of the tool that was chosen."""
     repeated: tuple[ToolCall, ...] = ()
-    """Calls that repeat the one before them, and do not run again."""
+    """Calls that repeat the one before them, or tell of one that was just answered, and do not run again."""
     surplus: tuple[ToolCall, ...] = ()
     """Calls after the first one, with `parallel_tool_calls=False`. They do not run."""
     is_of_retry: bool = False
@@ -109,6 +110,26 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What earlier answers of a turn had, after which the model was asked again."""
+
+    is_retried: bool = False
+    """Whether there was one."""
+    has_text: bool = False
+    """Whether a stream has let out text of one."""
+    has_thoughts: bool = False
+    """Whether one had thoughts."""
+    refused: tuple[RefusedCall, ...] = ()
+    """The calls that were refused in them."""
+    content: str | list[Any] | None = None
+    """What the last one of them said. It is the answer if the model now says nothing."""
+    unsaid: str = ""
+    """The end of that, from the first refused call on, which a stream has not let out."""
+    finish_reason: str | None = None
+    """Why it ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One answer of the model, read."""
 
@@ -122,6 +143,8 @@ class Reply:
     """Why the answer ended, as OpenAI means it; `None` if the stream broke off."""
     report: Report
     """What was done with the calls, and what not."""
+    earlier: Earlier | None = field(default=None, compare=False, repr=False)
+    """If the model is to be asked again, what its next answer has to know of this one."""
 
     def to_openai(self) -> OpenAIMessage:
         """Return the assistant message that an OpenAI-compatible server should have sent."""

@@ -22,8 +22,6 @@ from llama3_tools.tools import Tool
 from llama3_tools.tools.declared import not_declared
 from llama3_tools.values import RejectionReason, ToolCall
 
-__all__ = ["NATIVE", "ServerCallReader", "ServerCalls", "UnreadCall"]
-
 _Flaw: TypeAlias = tuple[RejectionReason, str]
 _MALFORMED: _Flaw = (RejectionReason.MALFORMED, "its arguments are no JSON object")
 _Key: TypeAlias = tuple[int | str | None, str | None]

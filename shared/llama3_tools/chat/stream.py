@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from llama3_tools.chat.answer_parts import BLANK_LINE, Content, Thoughts, Written
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
+from llama3_tools.chat.held_text import HeldText
 from llama3_tools.chat.message_stream import MessageStream
-from llama3_tools.chat.messages import CallPiece, Message, content_of, split_message
-from llama3_tools.chat.report import MISFIT, NOT_CHOSEN, RefusedCall, Reply, Report
+from llama3_tools.chat.messages import Message, split_message
+from llama3_tools.chat.report import MISFIT, NOT_CHOSEN, PLACEHOLDER, Earlier, RefusedCall, Reply, Report
 from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.errors import StreamStateError, require_str
 from llama3_tools.extractor import Extractor
-from llama3_tools.literals.json_object import JsonObject
 from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import render_tool_call
 from llama3_tools.prompts.complaints import Complaints
-from llama3_tools.reader.markup import search_end_of_turn
+from llama3_tools.prompts.render import is_after_heading
 from llama3_tools.reader.stream import ExtractionStream
-from llama3_tools.text.growing_text import GrowingText
 from llama3_tools.values import (
     CallProgress,
     Event,
@@ -30,17 +31,19 @@ from llama3_tools.values import (
     ReasoningDelta,
     Rejection,
     RejectionReason,
-    Span,
     TextDelta,
     ToolCall,
 )
 
-__all__ = ["AnswerReaders", "ChatStream", "Delta", "Earlier"]
-
 _MOST_LOOKED_FOR = 64
 """How many calls of the server are looked for in the content, at most: each search reads all of it."""
 
-_BLANK_LINE = "\n\n"
+_MARKUP = r"(?:</?[^<>\n]{1,64}>|\[/?[A-Z_]{1,32}\]|[ \t`*\"'()])*"
+_MOST_MARKUP = 256
+_RUNS_INTO = re.compile(rf"[\w,]{_MARKUP}\Z")
+"""What stands before a call in the middle of a sentence: words, and markup on the call."""
+_GOES_ON = re.compile(rf"{_MARKUP}[^\s<{{\[]")
+"""What then follows it: more words, or the full stop."""
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
@@ -73,58 +76,36 @@ class AnswerReaders:
         """Says what the model is told of calls that do not run."""
         return self.server_calls.complaints
 
-    def reported_attempts(self, rejections: Iterable[Rejection]) -> list[Rejection]:
-        """Return the attempts that are reported, and of which the model is told."""
-        names = self.reported_names
-        return [
-            one
-            for one in rejections
-            if (one.is_attempt and (names is None or one.name is None or one.name in names))
-            or self.says_not_chosen(one.name, one.reason)
-        ]
+    def reported_attempts(
+        self, rejections: Iterable[Rejection], text: str, *, is_due: bool = False
+    ) -> Iterator[Rejection]:
+        """Yield the attempts that are reported, and of which the model is told.
+
+        Args:
+            rejections: what was rejected.
+            text: what the model wrote. What follows the heading of a result on its line is words.
+            is_due: whether a call has to be made: each rejection of a tool that may be called is an attempt then.
+        """
+        names, tools = self.reported_names, self.extractor.tools or ()
+        for one in rejections:
+            is_meant = one.is_attempt and (names is None or one.name is None or one.name in names)
+            is_meant = is_meant or (is_due and one.name in tools) or self.says_not_chosen(one.name, one.reason)
+            if is_meant and not is_after_heading(text, one.span[0]):
+                yield one
 
     def says_not_chosen(self, name: str | None, reason: str) -> bool:
         """Return whether a call does not run because the tool choice names another tool."""
         return reason == RejectionReason.UNKNOWN_TOOL and name in self.not_chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """What earlier answers of a turn had, in which the model was asked again."""
-
-    is_retried: bool = False
-    """Whether there was one."""
-    has_text: bool = False
-    """Whether one had text."""
-    has_thoughts: bool = False
-    """Whether one had thoughts."""
-    refused: tuple[RefusedCall, ...] = ()
-    """The calls that were refused in them."""
-    content: str | list[Any] | None = None
-    """What the last one of them said, which stands if the next one says nothing."""
-    finish_reason: str | None = None
-    """Why it ended."""
-
-    def with_reply(self, reply: Reply) -> Earlier:
-        """Return the same with one more answer."""
-        return Earlier(
-            is_retried=True,
-            has_text=self.has_text or bool(reply.content),
-            has_thoughts=self.has_thoughts or bool(reply.reasoning),
-            refused=(*self.refused, *reply.report.refused),
-            content=reply.content,
-            finish_reason=reply.finish_reason,
-        )
-
-
 class ChatStream:
     """Reads one answer. It is fed deltas in OpenAI's form, and returns deltas in which text and calls are apart.
 
     Text and reasoning come as soon as they are certain, each call of the text whole, when its last character has
-    arrived. The server's own calls come at the end, as they stand after those in the text. If an answer begins with a
-    call that is refused, and the model may be asked again, the text waits for the end: if `Request.retry` asks again,
-    leave it out. Keys that are none of `content`, `tool_calls`, `function_call` and the reasoning's come through as
-    they are. With `ReadOptions(progress=True)`, `tool_call_progress` says how far a call has come.
+    arrived. The server's own calls come at the end, as they stand after those in the text. From a call on that is
+    refused, text waits for the end, and does not come if the model is asked again. Keys that are none of `content`,
+    `tool_calls`, `function_call` and the reasoning's come through as they are. With `ReadOptions(progress=True)`,
+    `tool_call_progress` says how far a call has come.
 
     >>> from llama3_tools.chat import ToolChat
     >>> stream = ToolChat([{"name": "now"}]).request([{"role": "user", "content": "The time?"}]).stream()
@@ -139,7 +120,7 @@ class ChatStream:
     'tool_calls'
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options, each by its name)
         self,
         readers: AnswerReaders,
         order: CallOrder,
@@ -147,6 +128,7 @@ class ChatStream:
         due: DueCall | None = None,
         *,
         may_retry: bool = False,
+        is_due: bool = False,
     ) -> None:
         """Begin an answer.
 
@@ -156,21 +138,28 @@ class ChatStream:
             earlier: what earlier answers of the turn had. What goes out stands a blank line apart from it.
             due: the one tool that has to be called, if there is one.
             may_retry: whether the model may be asked again.
+            is_due: whether a call has to be made.
         """
-        self._due = due
-        self._waits = may_retry
-        """Whether nothing has gone out that the answer to a retry would follow."""
-        self._waiting: list[str] = []
-        self._is_refused = False
+        self._due, self._is_due, self._may_retry = due, is_due, may_retry
+        self._held = HeldText(for_retry=may_retry, for_due=due is not None)
+        self._seen: tuple[Rejection, ...] = ()
+        """What was rejected when the first attempt was looked for last."""
+        self._attempt: str | None = None
+        """What the model wrote for it."""
+        self._placeholders: list[RefusedCall] = []
+        self._told_of: ToolCall | None = None
+        """A call that was just answered, into which words run: what follows says whether it is told of."""
         self._earlier = earlier
-        self._separator = _BLANK_LINE if earlier.has_text else ""
+        self._separator = BLANK_LINE if earlier.has_text else ""
+        self._has_text = earlier.has_text
+        """Whether text has gone out, of this answer or of an earlier one."""
         self._readers = readers
         self._order = order
         self._extraction: ExtractionStream | MessageStream | None = None
-        self._written = _Written()
+        self._written = Written()
         self._server = ServerCalls()
-        self._content = _Content()
-        self._thoughts = _Thoughts(follow=earlier.has_thoughts)
+        self._content = Content()
+        self._thoughts = Thoughts(follow=earlier.has_thoughts)
         self._looked_for = 0
         """How many calls of the server were looked for in the content."""
         self._reply: Reply | None = None
@@ -243,35 +232,22 @@ class ChatStream:
             require_str(finish_reason, "finish_reason must be a str or None")
         complete = is_complete(finish_reason)
         text = self._text
-        deltas = self._to_deltas(text.flush(complete=complete))
+        deltas = [*self._to_deltas(text.flush(complete=complete)), *self._settle_told_of()]
         extraction = text.extraction
-        refused = self._refused_in(extraction)
+        refused = [*self._refused_in(extraction), *self._placeholders]
         if self._due is not None:
-            before = (extraction.content or "").removesuffix(self._due.held.lstrip()).rstrip()
-            due, rest = self._called_as_object(self._due, before, refused)
-            if due is not None:
-                extraction = replace(extraction, content=before + rest)
-                deltas += [{"content": self._separate(rest)}] if rest else []
-                deltas += self._hand_out(self._order.take(due))
-                self._waited(), self._due.release()
-        deltas += self._release()
-        ids = {call.id for call in text.extraction.tool_calls}
-        for call in self._server.gathered:
-            name = self._readers.names.own(call.name)
-            read = self._readers.server_calls.read(call, name, ids, made=self._order.count, complete=complete)
-            if isinstance(read, ToolCall):
-                deltas += self._hand_out(self._order.take_from_server(read))
-            else:
-                deltas += self._as_text(read.text)
-                if self._readers.says_not_chosen(name, read.reason):
-                    refused.append(self._not_chosen(read))
-                elif read.reason != RejectionReason.UNKNOWN_TOOL or self._readers.reported_names is None:  # as in text
-                    refused.append(read)
+            extraction, called = self._end_due(self._due, extraction, refused)
+            deltas += called
+        deltas += self._end_server_calls({call.id for call in text.extraction.tool_calls}, refused, complete=complete)
+        asks_again = self._may_retry and complete and not self._order.called
+        asks_again = asks_again and bool(refused or self._order.waiting or self._is_due)
+        if not asks_again:
+            deltas += [*self._release(), *self._hand_out(self._order.release())]
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
-        self._finish(extraction, refused, reason)
-        if self.is_silent and not self._earlier.has_text:
-            deltas.append({"content": self.reply.content})
+        self._finish(extraction, refused, reason, asks_again=asks_again)
+        if self.is_silent and not asks_again and self._earlier.unsaid:
+            deltas.append({"content": self._earlier.unsaid})
         return deltas
 
     def abort(self) -> list[Delta]:
@@ -282,15 +258,17 @@ class ChatStream:
         """
         self._require_open("abort()")
         text = self._text
-        deltas = self._to_deltas(text.abort()) + self._release()
-        refused = self._refused_in(text.extraction)
+        deltas = self._to_deltas(text.abort())
+        if self._told_of is not None:
+            deltas += self._keep_as_text(self._told_of)
+        deltas += self._release()
+        refused = [*self._refused_in(text.extraction), *self._placeholders]
         for call, problems in self._order.waiting:
-            written = self._written.text[slice(*call.span)]
-            deltas.append({"content": self._separate(self._content.append(written))})
+            deltas += self._say(self._content.append(self._written.text[slice(*call.span)]))
             refused.append(self._refuse_misfit(call, problems))
         for unread in self._server.gathered:
             refused.append(self._refuse_unread(unread))
-            deltas += self._as_text(refused[-1].text)
+            deltas += self._native_as_text(refused[-1].text)
         self._finish(text.extraction, refused, None)
         return deltas
 
@@ -314,14 +292,11 @@ class ChatStream:
         deltas: list[Delta] = []
         for event in events:
             if isinstance(event, TextDelta):
-                text = event.text
-                if not text.isspace():
-                    self._order.is_interrupted = True
-                self._content.add(text)
-                text = text if self._due is None else self._due.hold(text)
-                text = self._unless_refused(text) if self._waits and text else text
-                if text:
-                    deltas.append({"content": self._separate(text) if self._separator else text})
+                if self._told_of is not None and not event.text.isspace():
+                    deltas += self._settle_told_of()
+                text = self._content.add(event.text)
+                self._order.is_interrupted = self._order.is_interrupted or not text.isspace()
+                deltas += self._let_out(text)
             elif isinstance(event, ReasoningDelta):
                 self._order.is_interrupted = True
                 deltas.append(self._thoughts.add(event.text, is_server=False))
@@ -329,66 +304,120 @@ class ChatStream:
                 progress = {**asdict(event), "name": self._readers.names.own(event.name)}
                 deltas.append({"tool_call_progress": progress})
             else:
-                call = event.tool_call
-                if self._written.take_call(call.span):
-                    self._order.is_interrupted = True
-                name = self._readers.names.own(call.name)
-                taken = self._order.take(call if name == call.name else replace(call, name=name))
-                deltas += [*self._release(), *self._hand_out(taken)] if taken else []
+                deltas += [*self._settle_told_of(), *self._read_call(event.tool_call)]
         return deltas
 
-    def _unless_refused(self, text: str) -> str:
-        """Return what of the text may go out: it waits if it may be all that the model is asked to write again."""
-        self._waiting.append(text)
-        if text.isspace():
-            return ""
-        if not self._is_refused:
-            attempts = self._readers.reported_attempts(self._text.rejections)
-            self._is_refused = bool(attempts or self._order.waiting)
-        return "" if self._is_refused else self._waited()
+    def _let_out(self, text: str) -> list[Delta]:
+        """Return the delta of text that may go out."""
+        return self._say(self._held.let_out(text, self._first_attempt()) if self._held.is_on else text)
 
-    def _waited(self) -> str:
-        """Return the text that waits. From now on, none does."""
-        self._waits = False
-        text = "".join(self._waiting)
-        self._waiting.clear()
-        return text
+    def _first_attempt(self) -> str | None:
+        """Return what the model wrote for the first attempt so far."""
+        rejections = self._text.rejections
+        if rejections is not self._seen and rejections != self._seen:
+            self._seen = rejections
+            text = self._written.text
+            first = next(self._readers.reported_attempts(rejections, text, is_due=self._is_due), None)
+            self._attempt = None if first is None else text[slice(*first.span)]
+        return self._attempt
 
     def _release(self) -> list[Delta]:
-        """Return the deltas of what is held: as the arguments of the call that is due, or for the end."""
-        held = self._waited() + ("" if self._due is None else self._due.release())
-        return [{"content": self._separate(held)}] if held else []
+        """Return the delta of what is held. From now on, nothing is."""
+        return self._say(self._held.release())
 
-    def _called_as_object(self, due: DueCall, before: str, refused: list[RefusedCall]) -> tuple[ToolCall | None, str]:
-        """Return the call that is due, if one object is its arguments, and the text held around that.
+    def _read_call(self, call: ToolCall) -> list[Delta]:
+        """Take the next call of the text."""
+        name = self._readers.names.own(call.name)
+        call = call if name == call.name else replace(call, name=name)
+        if self._due is not None:
+            call = self._due.whole(call, self._written.text[slice(*call.span)])
+        elif not self._is_due and self._order.was_answered(call):
+            line = self._written.text[: call.span[0]].rpartition("\n")[2]
+            if _RUNS_INTO.search(line, max(len(line) - _MOST_MARKUP, 0)):
+                self._told_of = call
+                return []
+        return self._take_call(call)
 
-        An object that does not fit is refused, if no other one may be the arguments.
-        """
-        found: list[tuple[JsonObject, ToolCall, list[str]]] = []
-        for one in due.objects(before) if not (self._order.count or self._server.gathered or refused) else ():
-            unread = UnreadCall(None, 0, name=due.name)
-            unread.add(CallPiece(None, None, due.name, one.json))
-            read = self._readers.server_calls.read(unread, due.name, set(), made=0, complete=True)
+    def _take_call(self, call: ToolCall) -> list[Delta]:
+        if self._written.take_call(call.span):
+            self._order.is_interrupted = True
+        if (refused := self._refuse_placeholders(call)) is not None:
+            self._placeholders.append(refused)
+            self._held.take_all()
+            return self._keep_as_text(call)
+        return self._handed_out(self._order.take(call))
+
+    def _handed_out(self, taken: list[ToolCall]) -> list[Delta]:
+        """Return the deltas of calls that run now, after the text before them; without any, text may have to wait."""
+        if self._order.waiting:
+            self._held.take_all()
+        return [*self._release(), *self._hand_out(taken)] if taken else []
+
+    def _settle_told_of(self) -> list[Delta]:
+        """Take the call into which words run, if there is one: in a sentence that goes on, it is told of."""
+        call, self._told_of = self._told_of, None
+        if call is None:
+            return []
+        if not _GOES_ON.match(self._written.text, call.span[1]):
+            return self._take_call(call)
+        self._order.repeated.append(call)
+        return self._keep_as_text(call)
+
+    def _keep_as_text(self, call: ToolCall) -> list[Delta]:
+        """Return the delta by which a call in the text stays there."""
+        return self._let_out(self._content.insert(self._written.text[slice(*call.span)]))
+
+    def _end_due(
+        self, due: DueCall, extraction: Extraction, refused: list[RefusedCall]
+    ) -> tuple[Extraction, list[Delta]]:
+        """Return the extraction without the object that is the call that is due, if one is, and the deltas of that."""
+        held = self._held.text
+        before = (extraction.content or "").removesuffix(held.lstrip()).rstrip()
+        if self._order.count or self._server.gathered or self._placeholders:
+            return extraction, []
+        found = due.find(held, before, self._written.text, may_misfit=not refused)
+        if found is None:
+            return extraction, []
+        if found.problems:
+            refused.append(self._refuse_misfit(found.call, found.problems))
+            return extraction, []
+        start, end = found.call.span
+        refused[:] = [one for one in refused if one.span is None or not start <= one.span[0] < end]
+        self._held.release()
+        deltas = self._say(found.rest)
+        return replace(extraction, content=before + found.rest), [
+            *deltas,
+            *self._handed_out(self._order.take(found.call)),
+        ]
+
+    def _end_server_calls(self, ids: set[str], refused: list[RefusedCall], *, complete: bool) -> list[Delta]:
+        """Take the calls that the server found, and return the deltas of those that run or become text."""
+        deltas: list[Delta] = []
+        readers = self._readers
+        for call in self._server.gathered:
+            name = readers.names.own(call.name)
+            read = readers.server_calls.read(call, name, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
-                found.append((one, read, due.misfits(read.arguments)))
-        fitting = found if len(found) == 1 else [each for each in found if not each[2]]
-        if len(fitting) != 1:
-            return None, ""
-        [(one, read, problems)] = fitting
-        start, rest = self._written.text.rfind(one.json), due.without(one)
-        span = (start, start + len(one.json))
-        call = replace(read, format="json", span=span, deviations=("it is the arguments alone",))
-        if problems and due.is_alone:
-            return None, ""
-        if problems and (before or rest or self._readers.options.coerce_arguments):
-            refused.append(self._refuse_misfit(call, problems))
-            return None, ""
-        return call, rest if before else rest.lstrip()
+                if (placeholders := self._refuse_placeholders(read)) is None:
+                    deltas += self._handed_out(self._order.take_from_server(read))
+                    continue
+                read = placeholders
+            self._held.take_all()
+            deltas += self._native_as_text(read.text)
+            if readers.says_not_chosen(name, read.reason):
+                refused.append(self._not_chosen(read))
+            elif read.reason != RejectionReason.UNKNOWN_TOOL or readers.reported_names is None:  # as in text
+                refused.append(read)
+        return deltas
 
-    def _separate(self, text: str) -> str:
-        """Return a text with what sets the first one of the answer apart from an earlier answer."""
-        separator, self._separator = self._separator, ""
-        return separator + text
+    def _say(self, text: str) -> list[Delta]:
+        """Return the delta of text that goes out, with what sets the first one apart from an earlier answer."""
+        if self._separator:
+            text = text.lstrip()
+        if not text:
+            return []
+        separator, self._separator, self._has_text = self._separator, "", True
+        return [{"content": separator + text}]
 
     def _hand_out(self, calls: Iterable[ToolCall]) -> list[Delta]:
         """Return the deltas that hand calls out, which the order has counted."""
@@ -396,16 +425,18 @@ class ChatStream:
         first = len(self._order.called) - len(calls)
         return [{"tool_calls": [{"index": first + place, **call.to_openai()}]} for place, call in enumerate(calls)]
 
-    def _as_text(self, call: str) -> list[Delta]:
+    def _native_as_text(self, call: str) -> list[Delta]:
         """Return the delta by which a call of the server becomes text, unless the server has left it there, too."""
         if self._looked_for < _MOST_LOOKED_FOR:
             self._looked_for += 1
             if call in (self._text.extraction.content or ""):
                 return []
-        return [{"content": self._separate(self._content.append(call))}]
+        return self._let_out(self._content.append(call))
 
     def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
-        return [self._refuse(attempt) for attempt in self._readers.reported_attempts(extraction.rejections)]
+        text = self._written.text if extraction.rejections else ""
+        attempts = self._readers.reported_attempts(extraction.rejections, text, is_due=self._is_due)
+        return [self._refuse(attempt) for attempt in attempts]
 
     def _refuse(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")
@@ -420,19 +451,30 @@ class ChatStream:
         told = self._readers.complaints.of_unread(call.name, RejectionReason.UNKNOWN_TOOL, detail)
         return replace(call, reason=NOT_CHOSEN, detail=detail, told=told)
 
-    def _refuse_misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
+    def _refuse_placeholders(self, call: ToolCall) -> RefusedCall | None:
+        problems = self._readers.complaints.placeholders_in(call.name, call.arguments)
+        return self._refuse_misfit(call, problems, PLACEHOLDER) if problems else None
+
+    def _refuse_misfit(self, call: ToolCall, problems: list[str], reason: str = MISFIT) -> RefusedCall:
         told = self._readers.complaints.of_misfit(call.name, problems, call.arguments)
         is_text = call.format != NATIVE
         text = self._written.text[slice(*call.span)] if is_text else render_tool_call(call.name, call.arguments_json)
         span = call.span if is_text else None
-        return RefusedCall(call.id, call.name, MISFIT, "; ".join(problems), text, span, told)
+        return RefusedCall(call.id, call.name, reason, "; ".join(problems), text, span, told)
 
     def _refuse_unread(self, call: UnreadCall) -> RefusedCall:
         call_id = call.id or written_id(self._readers.options.id_factory)
         name = self._readers.names.own(call.name)
         return self._readers.server_calls.refuse(call, call_id, name, RejectionReason.TRUNCATED, "the stream broke off")
 
-    def _finish(self, extraction: Extraction, refused: list[RefusedCall], finish_reason: str | None) -> None:
+    def _finish(
+        self,
+        extraction: Extraction,
+        refused: list[RefusedCall],
+        finish_reason: str | None,
+        *,
+        asks_again: bool = False,
+    ) -> None:
         order = self._order
         called = tuple(order.called)
         repeated, surplus = tuple(order.repeated), tuple(order.surplus)
@@ -443,105 +485,21 @@ class ChatStream:
         says_nothing = not (has_calls or refused or (content if isinstance(content, list) else (content or "").strip()))
         if says_nothing and finish_reason is not None and self._earlier.content:
             self.is_silent, content, finish_reason = True, self._earlier.content, self._earlier.finish_reason
-        self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report)
+        for_next = None
+        if asks_again:
+            for_next = Earlier(
+                is_retried=True,
+                has_text=self._has_text,
+                has_thoughts=self._earlier.has_thoughts or bool(self._thoughts),
+                refused=(*retried, *refused),
+                content=content,
+                unsaid=(self._earlier.unsaid if self.is_silent else "") + self._held.text,
+                finish_reason=finish_reason,
+            )
+        self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report, for_next)
 
     def _require_open(self, verb: str) -> None:
         if self._reply is not None:
             raise StreamStateError(
                 f"{verb} was called after the end of the answer: use Request.stream() for the next answer"
             )
-
-
-class _Written:
-    """The text of the model, as it came."""
-
-    def __init__(self) -> None:
-        self._settled: list[str] = []
-        """What stands before the last call, or before an earlier one."""
-        self.recent = GrowingText()
-        """What has come since, to which the next text is added."""
-        self._recent_at = 0
-        self._called_to = 0
-
-    def take_call(self, span: Span) -> bool:
-        """Note where the next call stands, and return whether a token that ends a turn stands before it."""
-        recent, at = self.recent.joined(), self._recent_at
-        is_new_turn = search_end_of_turn(recent, self._called_to - at, span[0] - at) is not None
-        self._called_to = span[1]
-        cut = span[1] - at
-        if cut > len(recent) // 2:  # which keeps the work linear
-            self._settled.append(recent[:cut])
-            recent, self._recent_at = recent[cut:], span[1]
-        self.recent = GrowingText(recent)
-        return is_new_turn
-
-    @property
-    def text(self) -> str:
-        self._settled = ["".join([*self._settled, self.recent.joined()])]
-        self.recent, self._recent_at = GrowingText(), len(self._settled[0])
-        return self._settled[0]
-
-
-class _Content:
-    """The content of an answer: text that was read, parts other than text, and calls that became text at its end."""
-
-    def __init__(self) -> None:
-        self.is_given = False
-        """Whether the server has sent a content, be it empty."""
-        self._length = 0
-        """How many characters of text were read. They are kept by what has read them."""
-        self._parts: list[tuple[int, Any]] = []
-        """The parts, and how much text stands before each."""
-        self._appended: list[str] = []
-        self._has_text = False
-
-    def add(self, text: str) -> None:
-        self._length += len(text)
-        self._has_text = self._has_text or not text.isspace()
-
-    def add_part(self, part: object) -> None:
-        self._parts.append((self._length, part))
-
-    def append(self, text: str) -> str:
-        """Append text in place of a call that does not run, and return the piece that this adds."""
-        piece = f" {text}" if self._has_text else text
-        self._appended.append(piece)
-        self._has_text = True
-        return piece
-
-    def whole(self, read: str | None, *, has_calls: bool) -> str | list[Any] | None:
-        """Return the content, given what was read of the text, which may have lost white space at its start."""
-        text = read or ""
-        lost, at = self._length - len(text), 0
-        pieces: list[Any] = []
-        for place, part in self._parts:
-            end = max(place - lost, 0)
-            pieces += [text[at:end], part]
-            at = end
-        pieces.append("".join([text[at:], *self._appended]))
-        content = content_of([piece for piece in pieces if piece != ""])
-        return content or ("" if self.is_given and not has_calls else None)
-
-
-class _Thoughts:
-    """What the model thought: what the server sends as such, and what is split off the text, a blank line apart."""
-
-    def __init__(self, *, follow: bool) -> None:
-        self._text = GrowingText()
-        self._is_server = True
-        self._separator = _BLANK_LINE if follow else ""
-
-    def add(self, text: str, *, is_server: bool) -> Delta:
-        if self._text and self._is_server is not is_server:
-            text = f"{_BLANK_LINE}{text.lstrip()}"
-        self._is_server = is_server
-        self._text.add(text)
-        separator, self._separator = self._separator, ""
-        return {"reasoning_content": separator + text}
-
-    @property
-    def text(self) -> str:
-        return self._text.joined()
-
-    def __bool__(self) -> bool:
-        return bool(self._text)

@@ -12,13 +12,13 @@ from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.constraint import answer_schema, in_json_schema, tool_grammar
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.endpoint_errors import endpoint_fault, status_of
-from llama3_tools.chat.history import HistoryOptions, flatten_history
+from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
 from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
 from llama3_tools.chat.misfits import Accepts, ArgumentChecks
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
-from llama3_tools.chat.report import MISFIT, Reply
+from llama3_tools.chat.report import MISFIT, Earlier, Reply
 from llama3_tools.chat.server_calls import ServerCallReader
-from llama3_tools.chat.stream import AnswerReaders, ChatStream, Earlier
+from llama3_tools.chat.stream import AnswerReaders, ChatStream
 from llama3_tools.chat.tool_choice import Choice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
@@ -26,7 +26,7 @@ from llama3_tools.errors import ToolDefinitionError, a_type
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
-from llama3_tools.prompts.complaints import NOTHING_CALLED, Complaints, render_complaints
+from llama3_tools.prompts.complaints import Complaints, render_complaints
 from llama3_tools.prompts.render import formats_asked_for
 from llama3_tools.reader.rules import coercers_of
 from llama3_tools.tools import Tool, ToolLike, declare_tools
@@ -35,8 +35,6 @@ from llama3_tools.values import ToolCall, shortened
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-__all__ = ["Request", "ToolChat"]
 
 
 class ToolChat:
@@ -142,9 +140,9 @@ class ToolChat:
         *,
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
-        retried: int = 0,
         accepts: Accepts | None = None,
         output_tool: str | None = None,
+        answers_unknown: bool = True,
     ) -> Request:
         """Prepare a request.
 
@@ -157,11 +155,12 @@ class ToolChat:
                 call.
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
                 is `True`.
-            retried: how often the model has been asked again in this turn, by an adapter that keeps that count.
             accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
                 may. `None`: none does.
             output_tool: the tool, if there is one, that runs nothing, as its arguments are the answer. Where any tool
                 has to be called, an object alone that fits is a call of it.
+            answers_unknown: whether what runs the calls answers one of an undeclared tool, as frameworks do. With
+                `on_unknown_tool="retry"`, it then gets such a call after the last retry; otherwise that stays text.
 
         Raises:
             TypeError: `messages` is no list of dicts, the content of one is neither text nor a list of parts, or an
@@ -171,47 +170,69 @@ class ToolChat:
         messages = _require_messages(messages)
         if parallel_tool_calls is not None and not isinstance(parallel_tool_calls, bool):
             raise TypeError(f"parallel_tool_calls must be True, False or None, not {parallel_tool_calls!r}")
-        if type(retried) is not int:
-            raise TypeError(f"retried must be a whole number, not {retried!r}")
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
         for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
-        return Request(chat, choice, for_model, retried, accepts, output_tool)
+        answered = answered_calls(messages, chat._names.own)  # noqa: SLF001
+        return Request(chat, choice, for_model, accepts, output_tool, answers_unknown, answered)
 
-    def stream(self, request: Request, earlier: Earlier, *, may_retry: bool) -> ChatStream:
-        """Begin to read an answer to one of its requests; `Request.stream` is the way in.
-
-        Args:
-            request: the request.
-            earlier: what earlier answers of the turn had.
-            may_retry: whether the model may be asked again, so that a call that does not fit waits.
-        """
-        choice, accepts = request.choice, request.accepts
+    def stream(self, request: Request) -> ChatStream:
+        """Begin to read an answer to one of its requests; `Request.stream` is the way in."""
+        choice, accepts, may_retry = request.choice, request.accepts, request.may_retry
 
         def misfits(call: ToolCall) -> list[str]:
             return self._misfits(call.name, call.arguments, accepts) if may_retry else []
 
-        order = CallOrder(parallel=choice.parallel, repeated_calls=self.options.repeated_calls, misfits=misfits)
-        due = self._due(request)
-        return ChatStream(self._readers_for(choice.tool_choice), order, earlier, due, may_retry=may_retry)
+        order = CallOrder(
+            parallel=choice.parallel,
+            repeated_calls=self.options.repeated_calls,
+            misfits=misfits,
+            answered=request.answered,
+        )
+        readers = self._readers_for(choice.tool_choice, lets_unknown=request.answers_unknown and not may_retry)
+        is_due = request.is_due and bool(self._tools)
+        due = self._due(request, readers)
+        return ChatStream(readers, order, request.earlier, due, may_retry=may_retry, is_due=is_due)
 
-    def _due(self, request: Request) -> DueCall | None:
+    def complaints(self, request: Request, reply: Reply) -> str:
+        """Say what was wrong with an answer to one of its requests, to ask the model again."""
+        told = [(self.shown_name(call.name) or None, call.told) for call in reply.report.refused]
+        name = request.choice.tool_choice
+        alone = name if name in self._tools else next(iter(self._tools)) if len(self._tools) == 1 else None
+        nothing = self._complaints.of_nothing(alone)
+        return render_complaints(told, is_due=request.is_due) or nothing
+
+    def _due(self, request: Request, readers: AnswerReaders) -> DueCall | None:
         """Return what finds an object that is a call of the one tool that is due; `None` if there is none."""
         name: str | None = request.choice.tool_choice
         is_alone = name == "required" and len(self._tools) > 1
         if name == "required":
             name = request.output_tool if is_alone else next(iter(self._tools), None)
         tool = self._tools.get(name or "")
-        misfits = partial(self._checks.misfits, accepts=request.accepts)
-        return DueCall(tool, misfits, is_alone=is_alone) if tool else None
 
-    def _readers_for(self, tool_choice: ToolChoice) -> AnswerReaders:
-        """Return what reads the answers, made once for each tool that a choice names: no other one can be called."""
+        def misfits(name: str, arguments: dict[str, Any]) -> list[str]:
+            placeholders = self._complaints.placeholders_in(name, arguments)
+            return placeholders or self._checks.misfits(name, arguments, request.accepts)
+
+        return DueCall(tool, readers.server_calls, misfits, is_alone=is_alone) if tool else None
+
+    def _readers_for(self, tool_choice: ToolChoice, *, lets_unknown: bool) -> AnswerReaders:
+        """Return what reads the answers, made once for each tool that a choice names: no other one can be called.
+
+        Args:
+            tool_choice: the choice.
+            lets_unknown: whether undeclared tools may be called if the model was to be asked again.
+        """
         if tool_choice == "none":
             return self._silent
         if tool_choice in {"auto", "required"} or tool_choice not in self._tools:
-            return self._calling
+            if not lets_unknown or self.options.read.on_unknown_tool != "retry" or self._declared is None:
+                return self._calling
+            if "" not in self._chosen:
+                read = replace(self.options.read, on_unknown_tool="call")
+                self._chosen[""] = self._readers(self._names.readable(self._tools), self._tools, read)
+            return self._chosen[""]
         if tool_choice not in self._chosen:
             chosen = {tool_choice: self._tools[tool_choice]}
             read = replace(self.options.read, on_unknown_tool="text")
@@ -255,7 +276,8 @@ class ToolChat:
         options = self.options
         if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
             messages = put_tools(messages, prompt, options.tools_in)
-        return flatten_history(messages, self._history_options(accepts))
+        is_due = choice.tool_choice not in {"auto", "none"}
+        return flatten_history(messages, self._history_options(accepts, is_due=is_due))
 
     def _prompt(self, tool_choice: ToolChoice) -> str:
         """Return the tools, rendered once for each choice."""
@@ -269,31 +291,32 @@ class ToolChat:
             )
         return self._prompts[tool_choice]
 
-    def _history_options(self, accepts: Accepts | None) -> HistoryOptions:
+    def _history_options(self, accepts: Accepts | None, *, is_due: bool) -> HistoryOptions:
         return HistoryOptions(
             tool_role=self.options.tool_role,
             prompt_format=self._prompt_format,
             shown_name=self.shown_name,
             misfits=partial(self._misfits, accepts=accepts),
             complaints=self._complaints_of,
+            is_due=is_due,
         )
 
     def _misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None) -> list[str]:
         return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
-    def _complaints_of(self, text: str, called: Collection[str]) -> str:
+    def _complaints_of(self, text: str, called: Collection[str]) -> list[tuple[str | None, str]]:
         """Say what was wrong with the calls in a text that the model wrote in an earlier turn.
 
         A tool that it called beside them is left out: the call may be the malformed one, written again.
         """
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
-        attempts = readers.reported_attempts(extractor.extract(text).rejections)
-        return render_complaints(
+        attempts = readers.reported_attempts(extractor.extract(text).rejections, text)
+        return [
             (one.name, self._complaints.of_unread(one.name, one.reason, one.detail))
             for one in attempts
             if self._names.own(one.name or "") not in called
-        )
+        ]
 
 
 _LOG = logging.getLogger("llama3_tools")
@@ -310,12 +333,16 @@ class Request:
     """What was asked for."""
     messages: list[dict[str, Any]]
     """The conversation for the model, in OpenAI's form."""
-    retried: int = 0
-    """How often the model has been asked again in this turn."""
     accepts: Accepts | None = None
     """Whether a tool takes arguments that its schema does not."""
     output_tool: str | None = None
     """The tool that runs nothing, as its arguments are the answer."""
+    answers_unknown: bool = True
+    """Whether what runs the calls answers one of an undeclared tool."""
+    answered: frozenset[str] = frozenset()
+    """The keys of the calls whose results end the conversation."""
+    retried: int = 0
+    """How often the model has been asked again in this turn."""
     earlier: Earlier = _NO_EARLIER
     """What earlier answers of this turn had."""
 
@@ -347,7 +374,7 @@ class Request:
             ToolDefinitionError: the schema of a tool refers to what is not in it, and `constrain` is not `"auto"`.
         """
         if self.chat.options.constrain == "grammar" and (tools := self._held_to):
-            return {"grammar": tool_grammar(tools, is_required=self._is_due, is_strict=self._is_strict)}
+            return {"grammar": tool_grammar(tools, is_required=self.is_due, is_strict=self._is_strict)}
         schema = self.answer_schema
         return {} if schema is None else {"response_format": in_json_schema(schema)}
 
@@ -357,7 +384,7 @@ class Request:
         if not self._held_to:
             return None
         try:
-            choice: ToolChoice = "required" if self._is_due else "auto"
+            choice: ToolChoice = "required" if self.is_due else "auto"
             return answer_schema(self._held_to, tool_choice=choice, is_strict=self._is_strict)
         except ToolDefinitionError:
             if self.chat.options.constrain != "auto":
@@ -365,8 +392,14 @@ class Request:
             return None
 
     @property
-    def _is_due(self) -> bool:
+    def is_due(self) -> bool:
+        """Whether a call has to be made."""
         return self.choice.tool_choice not in {"auto", "none"}
+
+    @property
+    def may_retry(self) -> bool:
+        """Whether the model may be asked again after the answer."""
+        return self.retried < self.chat.options.max_retries and self.choice.tool_choice != "none"
 
     @property
     def _is_strict(self) -> bool:
@@ -377,7 +410,7 @@ class Request:
         """The tools of which the server is held to a call; none if nothing holds it."""
         chat, choice = self.chat, self.choice.tool_choice
         is_free = chat.options.constrain == "off" or chat.options.tools_in == "request" or choice == "none"
-        if is_free or not (self._is_strict or self._is_due):
+        if is_free or not (self._is_strict or self.is_due):
             return []
         return [chat.shown_tools[choice]] if choice in chat.tools else [*chat.shown_tools.values()]
 
@@ -396,22 +429,20 @@ class Request:
         stream.end(finish_reason)
         return stream.reply
 
-    def stream(self, *, follows: bool = True) -> ChatStream:
+    def stream(self) -> ChatStream:
         """Begin to read an answer that arrives in deltas.
 
-        Args:
-            follows: whether what goes out follows an earlier answer, if the model was asked again. A blank line stands
-                between them then.
+        If the model was asked again, a blank line comes between what has gone out before and this answer.
         """
-        earlier = self.earlier if follows else replace(self.earlier, has_text=False, has_thoughts=False)
-        return self.chat.stream(self, earlier, may_retry=self._may_retry)
+        return self.chat.stream(self)
 
     def retry(self, reply: Reply) -> Request | None:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
 
-        It is asked if nothing that it called runs, and a call was refused, or one had to be made; `max_retries` times
-        at most. Of calls that are refused beside others that run, it is told with the results of those, in the
-        conversation's next request. The logger `llama3_tools` notes with `INFO` that it is asked, and why.
+        It is asked if nothing that it called runs, and a call was refused, or one had to be made: `max_retries` times
+        at most, and not if a limit cut the answer off. Of calls that are refused beside others that run, it is told
+        with the results of those, in the conversation's next request. The logger `llama3_tools` notes with `INFO` that
+        it is asked, and why.
 
         >>> chat = ToolChat([{"name": "now"}])
         >>> request = chat.request([{"role": "user", "content": "The time?"}])
@@ -422,22 +453,16 @@ class Request:
         Args:
             reply: the answer.
         """
-        refused = reply.report.refused
-        is_due = refused or (self.choice.tool_choice != "auto" and self.chat.tools)
-        is_over = reply.tool_calls or reply.finish_reason is None or self.choice.tool_choice == "none"
-        if not self._may_retry or is_over or not is_due:
+        if reply.earlier is None:
             return None
-        shown_name = self.chat.shown_name
-        complaints = render_complaints((shown_name(call.name) or None, call.told) for call in refused)
         messages = [
             *self.messages,
             {"role": "assistant", "content": _content_with_misfits(reply)},
-            {"role": "user", "content": complaints or NOTHING_CALLED},
+            {"role": "user", "content": self.chat.complaints(self, reply)},
         ]
         why = replace(reply.report, retried=()).lines()  # each retry has its own line
         _LOG.info("the model is asked again: %s", "; ".join(why) or "a call has to be made")
-        earlier = self.earlier.with_reply(reply)
-        return replace(self, messages=messages, retried=self.retried + 1, earlier=earlier)
+        return replace(self, messages=messages, retried=self.retried + 1, earlier=reply.earlier)
 
     def gives_up(self, error: BaseException) -> bool:
         """Return whether the answer before stands, as the model cannot be asked again: its server raises this error.
@@ -445,7 +470,7 @@ class Request:
         It does if words may be an answer, and `earlier_is_text`. The logger `llama3_tools` notes it with `INFO`.
         """
         is_of_server = (status_of(error) or endpoint_fault(error)) is not None
-        stands = is_of_server and self.earlier_is_text and not self._is_due
+        stands = is_of_server and self.earlier_is_text and not self.is_due
         if stands:
             _LOG.info("the model could not be asked again: %s", error)
         return stands
@@ -454,10 +479,6 @@ class Request:
     def earlier_is_text(self) -> bool:
         """Whether the answer before is in its text, with what was refused of it: of a call that misfits, none is."""
         return bool(self.earlier.content) and all(call.reason != MISFIT for call in self.earlier.refused)
-
-    @property
-    def _may_retry(self) -> bool:
-        return self.retried < self.chat.options.max_retries
 
 
 def _require_messages(messages: object) -> list[Message]:

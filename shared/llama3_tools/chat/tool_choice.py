@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from llama3_tools.errors import ToolDefinitionError, did_you_mean
 from llama3_tools.tools.choice import ToolChoice
 
-__all__ = ["Choice", "read_tool_choice"]
-
 _WORDS: Mapping[object, ToolChoice] = {
     None: "auto",
     False: "auto",

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from llama3_tools.tools import Tool
 
-__all__ = ["ToolNames"]
-
 _ALLOWED = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64

@@ -8,8 +8,6 @@ from typing import Any
 from llama3_tools.chat.messages import Message, split_message, text_of
 from llama3_tools.prompts.placement import ToolsIn, find_place, put_prompt
 
-__all__ = ["put_tools"]
-
 
 def put_tools(messages: Sequence[Message], prompt: str, tools_in: ToolsIn) -> list[Message]:
     r"""Put the rendered tools into a conversation, which is left as it is.

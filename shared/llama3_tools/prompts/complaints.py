@@ -10,11 +10,7 @@ from llama3_tools.prompts.render import PromptFormat, render_tool_call, render_t
 from llama3_tools.tools import Tool
 from llama3_tools.values import RejectionReason
 
-__all__ = ["NOTHING_CALLED", "Complaints", "render_complaints", "with_misfits"]
-
-NOTHING_CALLED = "Your last reply holds no function call. Call a function, in the format that you were given."
-"""For a reply that had to call a function and calls none."""
-
+_WORDS_ARE_FINE = "If no call is needed, answer in words."
 _ALL_AGAIN = "Write all of it again"
 _FLAWS = {
     RejectionReason.TOO_DEEP: ("beyond a limit", "Write a smaller one"),
@@ -71,6 +67,31 @@ class Complaints:
         form = self._form(name, arguments)
         return f"The arguments do not fit, and the call was not run: {'; '.join(problems)}. {_ALL_AGAIN}, in the {form}"
 
+    def of_nothing(self, name: str | None) -> str:
+        """Say that a call was due and none came.
+
+        Args:
+            name: the tool to call, if there is one alone.
+        """
+        return f"Your last reply has no function call. Call one, in the {self._form(name)}"
+
+    def placeholders_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
+        """Say which arguments are what `_form` has in their place, a sentence each: a model may copy that.
+
+        >>> Complaints({"run": Tool("run", "", {"properties": {"cmd": {"type": "string"}}})}).placeholders_in(
+        ...     "run", {"cmd": "<string>"}
+        ... )
+        ['$.cmd: "<string>" is a placeholder, not a value']
+        """
+        if name not in self.tools:
+            return []
+        known = self.tools[name].arguments_schema.get("properties", {})
+        return [
+            f'$.{key}: "{value}" is a placeholder, not a value'
+            for key, value in arguments.items()
+            if key in known and value == _placeholder(known[key])
+        ]
+
     def _form(self, name: str | None, arguments: Iterable[str] = ()) -> str:
         """Return the call to write, with the types of what is required and of what the model wrote; else of all."""
         if name is None or name not in self.tools:
@@ -78,20 +99,22 @@ class Complaints:
         schema = self.tools[name].arguments_schema
         known = schema.get("properties", {})
         wanted = {*arguments, *schema.get("required", ())} & known.keys()
-        form = {key: f"<{_type(declared)}>" for key, declared in known.items() if key in wanted or not wanted}
+        form = {key: _placeholder(declared) for key, declared in known.items() if key in wanted or not wanted}
         return f"form {render_tool_call(self.tools[name].name, form, prompt_format=self.prompt_format)}"
 
 
-def render_complaints(complaints: Iterable[tuple[str | None, str]]) -> str:
-    """Render what was wrong with calls as text for a model, as results are rendered.
+def render_complaints(complaints: Iterable[tuple[str | None, str]], *, is_due: bool = False) -> str:
+    r"""Render what was wrong with calls as text for a model, as results are rendered.
 
     >>> render_complaints([("now", "The call was not run: …")])
-    'Error of now: The call was not run: …'
+    'Error of now: The call was not run: …\n\nIf no call is needed, answer in words.'
 
     Args:
         complaints: the tool's name, if it is known, and the complaint.
+        is_due: whether a call has to be made. If not, the model is told that words are an answer, too.
     """
-    return "\n\n".join(render_tool_result(name, told, is_error=True) for name, told in complaints)
+    rendered = [render_tool_result(name, told, is_error=True) for name, told in complaints]
+    return "\n\n".join(rendered if is_due or not rendered else [*rendered, _WORDS_ARE_FINE])
 
 
 def with_misfits(result: str, problems: Sequence[str]) -> str:
@@ -103,6 +126,6 @@ def with_misfits(result: str, problems: Sequence[str]) -> str:
     return f"{result}\n(The arguments did not fit. {'; '.join(problems)})" if problems else result
 
 
-def _type(declared: object) -> str:
+def _placeholder(declared: object) -> str:
     kind = declared.get("type") if isinstance(declared, Mapping) else None
-    return kind if isinstance(kind, str) else "value"
+    return f"<{kind}>" if isinstance(kind, str) else "<value>"

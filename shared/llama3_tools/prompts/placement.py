@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Place", "ToolsIn", "find_place", "put_prompt", "put_prompt_before"]
-
 ToolsIn: TypeAlias = Literal["user", "system"]
 """Where the tools go: before the first user message, as Meta has it, or after the system message."""
 

@@ -18,18 +18,6 @@ from llama3_tools.text.json_writing import write_json
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 
-__all__ = [
-    "PromptFormat",
-    "ToolChoice",
-    "formats_asked_for",
-    "render_answer",
-    "render_response_prompt",
-    "render_tool_call",
-    "render_tool_calls",
-    "render_tool_prompt",
-    "render_tool_result",
-]
-
 PromptFormat: TypeAlias = Literal["json", "function", "pythonic", "strict"]
 """The form in which a model is asked to call: `{"name": …, "parameters": …}`, `<function=NAME>{…}</function>`,
 `[NAME(city='Paris')]`, or the strict response format, `{"message": …, "tool_call": {"name": …, "arguments": …}}`."""
@@ -244,6 +232,19 @@ def render_answer(
     return "\n".join(filter(None, [message, render_tool_calls(calls, prompt_format=prompt_format)]))
 
 
+_RESULT, _ERROR = "Result of ", "Error of "
+
+
+def is_after_heading(text: str, at: int) -> bool:
+    """Return whether the line before a place has the heading of a result, which models repeat.
+
+    >>> is_after_heading("Result of now {}: 12:30", 10), is_after_heading("The result: now {}", 12)
+    (True, False)
+    """
+    line = text.rfind("\n", 0, at) + 1
+    return text.rfind(_RESULT, line, at) >= 0 or text.rfind(_ERROR, line, at) >= 0
+
+
 def render_tool_result(
     name: str | None, result: str, *, arguments: Mapping[str, Any] | str | None = None, is_error: bool = False
 ) -> str:
@@ -262,11 +263,11 @@ def render_tool_result(
         arguments: what it was called with, to tell two results of one tool apart; as text, they are taken as they are.
         is_error: whether it failed.
     """
-    kind = "Error" if is_error else "Result"
+    kind = _ERROR if is_error else _RESULT
     call = name or "a tool"
     if arguments is not None:
         call = f"{call} {_written(arguments)}"
-    return f"{kind} of {call}: {result}" if result else f"{kind} of {call}:"
+    return f"{kind}{call}: {result}" if result else f"{kind}{call}:"
 
 
 def _response(message: str, calls: Sequence[tuple[str, str]]) -> str:

@@ -212,7 +212,7 @@ class TestTokens:
         chunks = [event["data"]["chunk"] for event in of_models if event["event"] == "on_chat_model_stream"]
         assert "".join(chunk.text for chunk in chunks) == of_models[-1]["data"]["output"].text == "Let me check."
 
-    @pytest.mark.parametrize(("before", "said"), [("", ""), ("Hm. ", f"Hm. {CUT_OFF}\n\n")])
+    @pytest.mark.parametrize(("before", "said"), [("", ""), ("Hm. ", "Hm.\n\n")])
     def test_an_agent_s_stream_has_each_text_once_and_none_that_is_all_asked_for_again(
         self, before: str, said: str
     ) -> None:

@@ -107,7 +107,7 @@ class TestResults:
         message = Llama3JsonToolOutputParser(id_factory=lambda: "1").invoke(CUT_OFF)
         answer = ToolMessage("malformed", tool_call_id="1", status="error")
         [told] = message.response_metadata["refused_tool_calls"]
-        assert flatten_tool_messages([message, answer])[1].content == f"Error of get_weather: {told['told']}"
+        assert flatten_tool_messages([message, answer])[1].content.startswith(f"Error of get_weather: {told['told']}")
 
 
 def test_all_else_stays_as_it_is() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chats import CITY, asked, made, native, read_in_every_way
-from llama3_tools import ToolCall
-from llama3_tools.chat.call_order import CallOrder, comparable
+from llama3_tools.chat.call_order import comparable
 
 ON = '{"name": "light", "parameters": {"on": true}}'
 OFF = '{"name": "light", "parameters": {"on": false}}'
@@ -86,23 +85,6 @@ def test_without_parallel_calls_the_first_counts(message: dict[str, Any]):
     reply = read_in_every_way(request, message)
     assert (reply.content, made(reply.tool_calls)) == ("Sure. And. Done.", [("light", {"on": True})])
     assert [call.name in {"get_weather", "now"} for call in reply.report.surplus] == [True]
-
-
-def call(name: str, **arguments: object) -> ToolCall:
-    return ToolCall(name, arguments, "{}", "1", (0, 0), "json")
-
-
-def test_a_call_that_does_not_fit_waits_for_another_one():
-    def misfits(call: ToolCall) -> list[str]:
-        return ["bad"] if call.name == "bad" else []
-
-    order = CallOrder(parallel=True, repeated_calls="report", misfits=misfits)
-    bad, good, late = call("bad"), call("good"), call("bad", n=1)
-    assert order.take(bad) == []
-    assert (order.waiting, order.count) == ([(bad, ["bad"])], 1)
-    assert order.take(good) == [bad, good]
-    assert order.take(late) == [late], "the model is not asked again"
-    assert (order.called, order.waiting, order.count) == ([bad, good, late], [], 3)
 
 
 def test_arguments_that_json_does_not_have_are_compared_as_text():

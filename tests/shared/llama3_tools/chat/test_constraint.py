@@ -93,8 +93,8 @@ class ResponseError(Exception):
         (TypeError("got an unexpected keyword argument 'response_format'"), True),
         (ConnectionRefusedError(), False),
         (TimeoutError(), False),
-        (RuntimeError("over budget"), False),
-        (ValueError("<!doctype html>"), True),
+        (ValueError("The following model_kwargs are not used by the model: ['response_format']"), True),
+        *((error, False) for error in (ValueError("over budget"), AttributeError("x"), TypeError("no schema"))),
     ],
 )
 def test_some_errors_may_be_a_refusal(error: Exception, may: bool):

@@ -162,3 +162,35 @@ def test_an_object_beyond_the_limits_is_text():
     text = f'{{"name": "{"Al" * 200}", "age": 3}}'
     reply = read_in_every_way(asked_with([PERSON], read=limits, request={"tool_choice": "Person"}), {"content": text})
     assert (reply.content, reply.tool_calls) == (text, ())
+
+
+PLAN = {
+    "name": "Plan",
+    "parameters": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "parameters": {"type": "object"}},
+        "required": ["name", "parameters"],
+    },
+}
+TRIP = '{"name": "Trip", "parameters": {"days": 3}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        (TRIP, {"name": "Trip", "parameters": {"days": 3}}),
+        (f"Here: {TRIP} Bye.", {"name": "Trip", "parameters": {"days": 3}}),
+        ('{"name": "now", "parameters": {}}', {"name": "now", "parameters": {}}),
+        ('{"name": "Plan", "parameters": {"days": 3}}', {"name": "Plan", "parameters": {"days": 3}}),
+        (f'{{"name": "Plan", "parameters": {TRIP}}}', {"name": "Trip", "parameters": {"days": 3}}),
+    ],
+)
+@pytest.mark.parametrize("unknown", ["retry", "text", "call"])
+def test_an_object_that_fits_as_a_whole_is_the_call_though_it_looks_like_another(
+    text: str, arguments: dict[str, object], unknown: str
+):
+    for tools, tool_choice in (([PLAN, {"name": "now"}], "Plan"), ([PLAN], "required")):
+        request = asked_with(tools, read={"on_unknown_tool": unknown}, request={"tool_choice": tool_choice})
+        reply = read_in_every_way(request, {"content": text})
+        assert [(call.name, call.arguments) for call in reply.tool_calls] == [("Plan", arguments)]
+        assert reply.report.refused == ()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, status_of, what_to_do, with_advice
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, status_of, what_to_do
 
 CLIENT = SimpleNamespace(openai_api_base=None, api_base="http://127.0.0.1:1/v1", model="llama3.1")
 
@@ -131,18 +131,6 @@ def test_without_a_framework_the_prompt_is_no_cure():
 def test_the_address_is_the_clients(client: object, shown: str):
     said = what_to_do(EndpointFault.NOT_CONNECTED, ConnectionError(), client)
     assert said == f"no connection to {shown}: is the server running there?"
-
-
-def test_the_model_is_the_clients():
-    client = SimpleNamespace(model_name="llama4", model="other", base_url="http://b")
-    said = what_to_do(EndpointFault.NO_SUCH_MODEL, ValueError(), client)
-    assert said == "the server has no model 'llama4': http://b/models lists those that it has"
-    assert "has no model None: " in str(what_to_do(EndpointFault.NO_SUCH_MODEL, ValueError(), object()))
-
-
-def test_of_a_long_text_the_beginning_is_shown():
-    assert with_advice("x" * 500, "to do") == f"{'x' * 500} (to do)"
-    assert with_advice("x" * 501, "to do") == f"{'x' * 500}… (to do)"
 
 
 @pytest.mark.parametrize(("code", "status"), [("400", 400), ("model_not_found", None), (None, None)])

@@ -9,11 +9,6 @@ import pytest
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete, openai_finish_reason
 
 
-@pytest.mark.parametrize("reason", ["length", "max_tokens", "max_output_tokens", "content_filter"])
-def test_a_limit_ended_it(reason: str):
-    assert not is_complete(reason)
-
-
 @pytest.mark.parametrize("reason", ["stop", "tool_calls", "eos", "", None, 7, ["length"]])
 def test_any_other_reason_and_none_count_as_complete(reason: object):
     assert is_complete(reason)
@@ -22,45 +17,21 @@ def test_any_other_reason_and_none_count_as_complete(reason: object):
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
-        pytest.param({"finish_reason": "length"}, "length", id="OpenAI's choice"),
-        pytest.param({"done_reason": "length"}, "length", id="Ollama's"),
-        pytest.param({"choices": [{"finish_reason": "length"}]}, "length", id="OpenAI's whole answer"),
-        pytest.param(
-            SimpleNamespace(choices=(SimpleNamespace(finish_reason="length"),)), "length", id="an object with choices"
-        ),
-        pytest.param(
-            SimpleNamespace(choices=[SimpleNamespace(finish_reason=None)], done_reason="stop"),
-            "stop",
-            id="an object without, and done_reason",
-        ),
-        pytest.param({"stop_reason": "max_tokens"}, "max_tokens", id="Anthropic's"),
-        pytest.param(
-            {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
-            "max_output_tokens",
-            id="Responses, in a dict",
-        ),
-        pytest.param(
-            SimpleNamespace(incomplete_details=SimpleNamespace(reason="content_filter")),
-            "content_filter",
-            id="Responses, in an object",
-        ),
-        pytest.param({"status": "completed", "incomplete_details": None}, None, id="Responses, complete"),
-        pytest.param(
-            {"choices": [{"finish_reason": "length", "stop_reason": 128009}]}, "length", id="vLLM's number beside it"
-        ),
-        pytest.param({"choices": []}, None, id="no choices"),
-        pytest.param({"choices": None, "finish_reason": None}, None, id="null"),
-        pytest.param({"finish_reason": ""}, None, id="empty"),
-        pytest.param({"finish_reason": 7}, None, id="a number"),
-        pytest.param(None, None, id="nothing"),
+        ({"finish_reason": "length"}, "length"),
+        ({"done_reason": "length"}, "length"),
+        ({"choices": [{"finish_reason": "length"}]}, "length"),
+        (SimpleNamespace(choices=(SimpleNamespace(finish_reason="length"),)), "length"),
+        (SimpleNamespace(choices=[SimpleNamespace(finish_reason=None)], done_reason="stop"), "stop"),
+        ({"stop_reason": "max_tokens"}, "max_tokens"),
+        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "max_output_tokens"),
+        (SimpleNamespace(incomplete_details=SimpleNamespace(reason="content_filter")), "content_filter"),
+        ({"status": "completed", "incomplete_details": None}, None),
+        ({"choices": [{"finish_reason": "length", "stop_reason": 128009}]}, "length"),  # vLLM's number beside it
+        *((place, None) for place in ({"choices": []}, {"choices": None}, {"finish_reason": ""}, {"finish_reason": 7})),
     ],
 )
 def test_it_is_found_in_dicts_and_objects(place: object, reason: str | None):
     assert finish_reason_in(place) == reason
-
-
-def test_the_first_place_that_has_one_counts():
-    assert finish_reason_in(None, {}, {"done_reason": "stop"}, {"finish_reason": "length"}) == "stop"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from chats import CITY, TOOLS, asked, made, native
+from chats import CITY, TOOLS, asked, native
 from generated_calls import ANY, ANY_NAME, generate
 from llama3_tools import PromptFormat, ReadOptions, Tool
 from llama3_tools.chat import ChatOptions, ToolChat, ToolRole
@@ -94,11 +94,6 @@ def test_results_come_in_the_order_of_their_calls_in_one_message():
     ]
 
 
-@pytest.mark.parametrize("role", ["tool", "function", "ipython"])
-def test_each_role_of_results_is_one(role: str):
-    assert contents({"role": role, "name": "f", "content": "x"}) == [("user", "Result of f: x")]
-
-
 @pytest.mark.parametrize("tool_role", get_args(ToolRole))
 def test_the_role_of_results_is_an_option(tool_role: str):
     calls = calling(native("f", "{}", "1"), native("g", "{}", "2"))
@@ -126,22 +121,9 @@ def test_a_result_says_which_tool_it_is_of(content: object, written: object):
     assert contents(calling(native("f", "{}")), result(content))[1] == ("user", written)
 
 
-def test_results_with_other_parts_are_one_list():
-    written = contents(calling(native("f", "{}", "1"), native("g", "{}", "2")), result("x", "1"), result([IMAGE], "2"))
-    assert written[1][1] == [
-        {"type": "text", "text": "Result of f: x"},
-        {"type": "text", "text": "Result of g:"},
-        IMAGE,
-    ]
-
-
 def test_a_result_of_one_of_two_calls_says_of_which():
     calls = calling(native("f", '{"a": 1}', "1"), native("f", '{"a": 2}', "2"))
     assert contents(calls, result("x", "2"))[1][1] == 'Result of f {"a": 2}: x'
-
-
-def test_a_tool_that_failed_says_so():
-    assert contents(calling(native("f", "{}")), result("oops", is_error=True))[1][1] == "Error of f: oops"
 
 
 def test_an_id_that_is_used_again_is_of_the_newer_call():
@@ -168,18 +150,6 @@ def test_a_result_may_come_after_a_later_turn():
     assert contents(*turns)[2][1] == "Result of f: x\n\nResult of g: y"
 
 
-def test_calls_are_in_the_form_that_was_asked_for():
-    calls = calling(native("f", '{"a": 1}'), native("g", ""))
-    assert contents(calls, prompt_format="pythonic")[0][1] == "[f(a=1), g()]"
-    assert (
-        contents(calls, prompt_format="function")[0][1] == '<function=f>{"a": 1}</function>\n<function=g>{}</function>'
-    )
-
-
-def test_an_answer_without_text_has_none():
-    assert contents({"role": "assistant", "content": [IMAGE]}) == [("assistant", [IMAGE])]
-
-
 def test_results_of_anthropic_are_results():
     def message(*parts: dict[str, Any]) -> dict[str, Any]:
         return {"role": "user", "content": list(parts)}
@@ -198,7 +168,7 @@ def test_a_bad_call_is_reported_with_the_results_of_those_that_ran():
     turn = [calling(native("now", "{}"), text=f"One: {CITY[:-9]}}}}}"), result("12:30")]
     [written] = chat.request(turn, tool_choice="none").messages[1:]
     assert written["role"] == "user"
-    first, complaint = written["content"].split("\n\n")
+    first, complaint, _ = written["content"].split("\n\n")
     assert first == "Result of now: 12:30"
     assert complaint.startswith("Error of get_weather: The call is malformed, and was not run: ")
     [_, with_image] = chat.request([turn[0], result([IMAGE])], tool_choice="none").messages
@@ -257,7 +227,7 @@ def test_a_call_that_ran_does_not_go_into_one_that_was_cut_off(text: str, left: 
 def test_what_an_agent_answers_to_a_refused_call_is_what_was_wrong(role: ToolRole):
     reply = asked().read({"content": 'Hm. {"name": "light", "parameters": {oops}}'})
     [refused] = reply.report.refused
-    told = ("user", f"Error of light: {refused.told}")
+    told = ("user", f"Error of light: {refused.told}\n\nIf no call is needed, answer in words.")
     wrong = {**reply.to_openai(), **reply.report.to_dict()}
     answer = result("invalid JSON", refused.id, is_error=True)
     assert contents(wrong, answer, tool_role=role) == [("assistant", reply.content), told]
@@ -313,21 +283,10 @@ def test_it_reads_back_after_text_that_opens_a_quotation_on_its_line(text: str):
     assert reply.content == text.strip()
 
 
-def test_a_message_without_content_has_an_empty_one():
-    assert contents({"role": "user", "content": None}, {"role": "system"}) == [("user", ""), ("system", "")]
-
-
 def test_a_result_in_the_role_of_tools_has_the_name_that_the_server_knows():
     chat = ToolChat([{"name": "math.add"}], tools_in="request", tool_role="tool")
     written = chat.request([{"role": "tool", "tool_call_id": "1", "name": "math.add", "content": "2"}]).messages
     assert written == [{"role": "tool", "tool_call_id": "1", "name": "math_add", "content": "Result of math_add: 2"}]
-
-
-def test_a_whole_turn_reads_back():
-    chat = asked().chat
-    reply = chat.request([]).read({"content": f"Sure.\n{CITY}"})
-    [_, again] = chat.request([{"role": "user", "content": "Hi"}, dict(reply.to_openai())]).messages
-    assert made(chat.request([]).read(again).tool_calls) == made(reply.tool_calls)
 
 
 @pytest.mark.parametrize(("call_id", "result_id"), [(1, 1), (0, 0), (2, "2"), ("3", 3)], ids=repr)

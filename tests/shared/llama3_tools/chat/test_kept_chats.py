@@ -11,7 +11,7 @@ import pytest
 
 from chats import CITY as CITY_CALL
 from chats import TOOLS, same_id
-from llama3_tools import ReadOptions, ToolDefinitionError
+from llama3_tools import ReadOptions
 from llama3_tools.chat import ChatOptions, ToolChat, kept_chat
 
 
@@ -85,10 +85,3 @@ def test_what_cannot_be_written_or_has_ids_of_its_own_is_made_anew():
     assert list(kept_chat(odd, read=read).tools) == ["{1, 2}"]
     own = ChatOptions(read=ReadOptions(id_factory=same_id))
     assert kept_chat(TOOLS, own) is not kept_chat(TOOLS, own)
-
-
-def test_errors_are_those_of_a_chat():
-    with pytest.raises(ToolDefinitionError):
-        kept_chat([{}])
-    with pytest.raises(TypeError):
-        kept_chat("now")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 
 from chats import asked, native
 from llama3_tools.chat import ToolChat
-from llama3_tools.chat.messages import CallPiece, id_of, joined_text, split_message
+from llama3_tools.chat.messages import CallPiece, split_message
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
 
@@ -24,10 +24,6 @@ def test_reasoning_is_found_where_servers_put_it(key: str):
 @pytest.mark.parametrize("part", [{"type": "thinking", "thinking": "Hm."}, {"type": "reasoning", "reasoning": "Hm."}])
 def test_and_in_parts_of_the_content(part: dict[str, Any]):
     assert split_message({"content": [part, {"type": "redacted_thinking", "data": "x"}]}).reasoning == "Hm."
-
-
-def test_a_server_that_repeats_it_says_it_once():
-    assert split_message({"reasoning_content": "Hm.", "reasoning": "Hm."}).reasoning == "Hm."
 
 
 @pytest.mark.parametrize(
@@ -61,11 +57,6 @@ def test_what_a_client_says_twice_is_there_once():
     calls = {"tool_calls": [native("f", "{}")], "function_call": {"name": "f", "arguments": "{}"}}
     parts = split_message({"content": content, "reasoning_content": "Hm.", **calls})
     assert (parts.calls, parts.reasoning) == ([CallPiece(None, "a", "f", "{}")], "Hm.")
-
-
-@pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": ()}, {"function_call": None}])
-def test_without_calls_there_are_none(message: dict[str, Any]):
-    assert split_message(message).calls == []
 
 
 class Call:
@@ -138,36 +129,11 @@ def test_what_a_tool_gave_is_any_value(role: str):
     assert request.messages[-1]["content"].endswith('Result of now: {"hour": 12}')
 
 
-@pytest.mark.parametrize("retried", ["1", True, 1.0, None])
-def test_a_count_of_retries_is_a_whole_number(retried: Any):
-    with pytest.raises(TypeError, match=r"^retried must be a whole number, not "):
-        asked(request={"retried": retried})
-
-
-@pytest.mark.parametrize(("given", "read"), [(0, "0"), (7, "7"), ("8", "8"), (True, None), (1.5, None), ("", None)])
-def test_an_id_is_a_text(given: object, read: str | None):
-    assert id_of(given) == read
-
-
 def test_all_else_stays():
     parts = split_message({"role": "assistant", "refusal": "No.", "content": ["Hi", IMAGE, 5, {"type": "text"}]})
     assert parts.rest == {"role": "assistant", "refusal": "No."}
     assert parts.content == ["Hi", IMAGE, 5, {"type": "text"}]
     assert split_message({"content": IMAGE}).content == [IMAGE]
-
-
-@pytest.mark.parametrize(
-    ("content", "joined"),
-    [
-        ("Hi", ("Hi", [])),
-        (None, ("", [])),
-        (["a", IMAGE, {"type": "text", "text": "b"}], ("ab", [IMAGE])),
-        (5, ("5", [])),
-        ({"a"}, ("\"{'a'}\"", [])),
-    ],
-)
-def test_the_text_of_a_content_is_one(content: object, joined: tuple[str, list[object]]):
-    assert joined_text(content) == joined
 
 
 def test_a_result_among_parts_stands_in_no_message_of_its_own():

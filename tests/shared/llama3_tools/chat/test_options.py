@@ -31,11 +31,6 @@ def test_what_is_no_option_is_an_error(options: dict[str, Any], error: type[Exce
         ChatOptions(**options)
 
 
-def test_a_chat_takes_options_and_no_dict():
-    with pytest.raises(TypeError, match=r"^options must be a ChatOptions, not a dict$"):
-        ToolChat([], {})  # type: ignore[arg-type]
-
-
 def test_options_may_be_given_by_name_those_of_reading_too():
     kept = ChatOptions(read=ReadOptions(on_unknown_tool="call", repair=True), tool_role="tool")
     chat = ToolChat([], kept, split_reasoning=True, max_retries=2)
@@ -54,13 +49,6 @@ def test_the_tools_can_be_had_as_the_model_is_shown_them():
     assert chat.request([{"role": "user", "content": "Hi"}]).messages[0]["content"] == f"{chat.prompt()}\n\nHi"
     assert "get_weather" not in chat.prompt({"type": "allowed_tools", "tools": [{"name": "now"}]})
     assert chat.prompt("none") == ToolChat([]).prompt() == ""
-
-
-def test_the_defaults():
-    options = ChatOptions()
-    assert options.read == ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
-    assert (options.tools_in, options.tool_role, options.prompt_format) == ("user", "user", "json")
-    assert (options.repeated_calls, options.max_retries) == ("report", 1)
 
 
 def test_a_chat_can_be_pickled_and_shared_by_threads():
@@ -104,7 +92,3 @@ def test_the_form_that_was_asked_for_is_read_for_any_name_and_no_other():
     assert made(request.read({"content": "[other(a=1)]"}).tool_calls) == [("other", {"a": 1})]
     assert request.read({"content": "<|python_tag|>x = 1"}).tool_calls == (), "no tool runs code"
     assert made(asked(prompt_format=None, read={"formats": "function"}).read({"content": CITY}).tool_calls) == []
-
-
-def test_chat_options_are_shown_as_they_would_be_written():
-    assert repr(ChatOptions(max_retries=2, tool_role="tool")) == "ChatOptions(tool_role='tool', max_retries=2)"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from chats import CITY, asked
-from llama3_tools.chat import Report
-from llama3_tools.chat.report import RefusedCall
 
 SECRET = '{"name": "get_weather", "parameters": {"city": "Atlantis", oops}}'
 
@@ -39,12 +37,3 @@ def test_a_long_name_of_several_lines_is_short_and_in_one_line() -> None:
     (line,) = reply.report.lines()
     assert len(line) < 200
     assert "\n" not in line
-
-
-def test_an_empty_report_has_no_lines() -> None:
-    assert Report().lines() == []
-
-
-def test_a_refused_call_is_shown_without_what_hides() -> None:
-    refused = RefusedCall("a", "日\u200d本", "unknown_tool", "not declared", "{}", None, "")
-    assert str(refused) == r"日\u200d本 (unknown_tool): not declared"

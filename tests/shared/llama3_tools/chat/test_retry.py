@@ -1,184 +1,247 @@
-"""When a model is asked again, and what it is told."""
+"""When a model is asked again, what it is told, and what of its first answer stays."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chats import CITY, TOOLS, asked, calls_in, made, native, read_in_every_way, refusals
-from llama3_tools.chat import ToolChat
+from chats import CITY, TOOLS, asked, calls_in, content_in, deltas_of, made, native, read_in_every_way, refusals
+from llama3_tools.chat import Reply, Request, ToolChat
 
 BAD = '{"name": "now", "parameters": {oops}}'
 MISFIT = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "soon"}}'
-UNKNOWN = '{"name": "get_weather", "parameters": {"city": "Paris", "town": "Paris"}}'
-EXAMPLE = '{"name": "now", "parameters": {}}'
+COPIED = '{"name": "get_weather", "parameters": {"city": "<string>"}}'
+NOW = '{"name": "now", "parameters": {}}'
+IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
+WORDS_ARE_FINE = "If no call is needed, answer in words."
+
+PAGE = (Path(__file__).parents[4] / "docs" / "chat.md").read_text("utf-8")
+ROWS = re.findall(r"^\| `(.+)` \| (.*?) ?\| (yes|no) \| (.+) \|$", PAGE, re.MULTILINE)
+ANSWERED = [
+    {"role": "user", "content": "How is the weather in Paris?"},
+    {"role": "assistant", "content": None, "tool_calls": [native("get_weather", '{"city": "Paris"}')]},
+    {"role": "tool", "tool_call_id": "a", "content": "sunny"},
+]
 
 
-def told(message: dict[str, Any], **options: Any) -> list[tuple[str, Any]] | None:
-    """What the model is shown beside the conversation, if it is asked again."""
+def again(request: Request, reply: Reply) -> Request:
+    return request.retry(reply) or pytest.fail("it is not asked again")
+
+
+def told(message: dict[str, Any], **options: Any) -> str:
+    """What the model is told of an answer."""
     request = asked(**options)
-    again = request.retry(read_in_every_way(request, message))
-    if again is None:
-        return None
-    assert again.messages[:-2] == request.messages
-    assert again.retried == 1
-    return [(shown["role"], shown["content"]) for shown in again.messages[-2:]]
+    following = again(request, read_in_every_way(request, message))
+    assert (following.messages[:-2], following.retried) == (request.messages, 1)
+    return str(following.messages[-1]["content"])
 
 
-def test_a_malformed_call_is_sent_back():
-    assert told({"content": f"Sure. {BAD}"}) == [
-        ("assistant", f"Sure. {BAD}"),
-        (
-            "user",
-            (
-                "Error of now: The call is malformed, and was not run: expected a key or '}' at offset 37, found 'o'. "
-                f"Write all of it again, in the form {EXAMPLE}"
-            ),
-        ),
-    ]
+@pytest.mark.parametrize(("text", "condition", "is_asked", "happens"), ROWS)
+def test_each_row_of_the_page_is_true(text: str, condition: str, is_asked: str, happens: str):
+    messages = ANSWERED if condition == "it was just answered" else []
+    choice = "required" if condition == "a call is due" else "auto"
+    asking = asked(read={"on_unknown_tool": "retry"}).chat.request(messages, tool_choice=choice)
+    asking = replace(asking, retried=int(condition == "the last retry"))
+    reply = read_in_every_way(asking, {"content": text}, "length" if condition == "`length`" else "stop")
+    assert (asking.retry(reply) is not None) is (is_asked == "yes")
+    assert bool(reply.tool_calls) is ("call runs" in happens)
+    assert bool(reply.report.repeated) is ("tells of a call" in happens)
 
 
-def test_so_is_one_of_the_servers():
-    shown = told({"content": None, "tool_calls": [native("now", "{oops")]})
-    assert shown == [
-        ("assistant", '{"name": "now", "parameters": {oops}'),
-        (
-            "user",
-            (
-                "Error of now: The call is malformed, and was not run: its arguments are no JSON object. "
-                f"Write all of it again, in the form {EXAMPLE}"
-            ),
-        ),
-    ]
+def test_the_page_has_rows():
+    assert len(ROWS) == 14
+
+
+_WORDS = st.sampled_from(["search", "now", "clock", "I", "called", "used", "it", "is", "The", "sunny", "here", "tool"])
+_HEADINGS = st.sampled_from(["Result of {}: ", 'Result of {} {{"query": "x"}}: ', "Error of {}: "])
+_MENTIONS = st.sampled_from(
+    ["I used {} for it.", "`{}` said so.", "{} is not needed.", 'No "{}".', "- {}: a tool", "{}?"]
+)
+_TOLD_OF = st.just('I used {{"name": "{}", "parameters": {{}}}} and it is out.')
+
+
+@given(
+    st.lists(_WORDS, min_size=1, max_size=3, unique=True),
+    st.lists(
+        st.lists(st.one_of(_WORDS, _HEADINGS, _MENTIONS, _TOLD_OF, st.just("\n")), min_size=1, max_size=6),
+        min_size=1,
+        max_size=3,
+    ),
+)
+def test_no_answers_in_words_end_in_more_requests_than_answers(names: list[str], answers: list[list[str]]):
+    calls = [native(name, "{}", name) for name in names]
+    results = [{"role": "tool", "tool_call_id": name, "content": "done"} for name in names]
+    conversation = [{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": calls}, *results]
+    chat = ToolChat([{"name": name} for name in names], max_retries=9)
+    for pieces in answers:
+        text = " ".join(piece.format(names[place % len(names)]) for place, piece in enumerate(pieces))
+        request = chat.request(conversation)
+        reply = request.read({"content": text}, "stop")
+        assert request.retry(reply) is None
+        assert reply.tool_calls == ()
+        conversation = [*conversation, reply.to_openai(), *results]
 
 
 @pytest.mark.parametrize(
-    ("call", "problem", "form"),
+    ("message", "options", "says"),
     [
-        (MISFIT, '$.days: expected integer, got the string "soon"', '{"city": "<string>", "days": "<integer>"}'),
-        (UNKNOWN, "$.town: unknown, expected only city, days", '{"city": "<string>"}'),
+        pytest.param({"content": f"Sure. {BAD}"}, {}, ["Error of now: ", "offset 37", NOW], id="malformed"),
+        pytest.param({"tool_calls": [native("now", "{oops")]}, {}, ["Error of now: ", NOW], id="the server's"),
+        pytest.param({"content": BAD}, {"prompt_format": "function"}, ["<function=now>{}</function>"], id="a form"),
+        pytest.param({"content": MISFIT}, {}, ["Error of get_weather: ", "$.days", '"<integer>"'], id="a misfit"),
+        pytest.param({"content": COPIED}, {}, ["Error of get_weather: ", "$.city", "placeholder"], id="copied"),
+        pytest.param(
+            {"tool_calls": [native("get_wether", "{}")]},
+            {"read": {"on_unknown_tool": "retry"}},
+            ["Error of get_wether: ", "get_weather, now, light"],
+            id="an undeclared tool",
+        ),
     ],
 )
-def test_a_call_whose_arguments_do_not_fit_is_sent_back_with_its_form(call: str, problem: str, form: str):
-    complaint = (
-        f"Error of get_weather: The arguments do not fit, and the call was not run: {problem}. "
-        f'Write all of it again, in the form {{"name": "get_weather", "parameters": {form}}}'
-    )
-    assert told({"content": f"Sure. {call}"}) == [("assistant", f"Sure. {call}"), ("user", complaint)]
-    sent = {"content": "Sure.", "tool_calls": [native("get_weather", call.partition('"parameters": ')[2][:-1])]}
-    assert told(sent) == [("assistant", f"Sure. {call}"), ("user", complaint)]
+def test_it_is_told_the_tool_what_was_wrong_its_parameters_and_a_way_out(
+    message: dict[str, Any], options: dict[str, Any], says: list[str]
+):
+    complaint = told(message, **options)
+    assert [part for part in [*says, WORDS_ARE_FINE] if part not in complaint] == []
 
 
-def test_beside_parts_other_than_text_too():
-    image = {"type": "image_url", "image_url": {"url": "data:"}}
-    for call, count in ((MISFIT, 2), (BAD, 2)):
-        shown = told({"content": [image, {"type": "text", "text": call}]})
-        assert shown is not None
-        assert shown[0] == ("assistant", [image, {"type": "text", "text": call}])
-        assert len(shown[0][1]) == count
+@pytest.mark.parametrize("content", [BAD, "I would use now for that.", "Hello."])
+def test_where_a_call_is_due_words_are_not_fine(content: str):
+    for choice in ("required", "now"):
+        assert WORDS_ARE_FINE not in told({"content": content}, request={"tool_choice": choice})
+    assert NOW in told({"content": "Hello."}, request={"tool_choice": "now"})
 
 
-@pytest.mark.parametrize("good", [{"content": f"{CITY} {BAD}"}, {"content": f"{CITY} {MISFIT}"}])
-def test_beside_a_good_call_nothing_is_sent_back(good: dict[str, Any]):
-    assert told(good) is None
+def test_where_a_call_is_due_each_rejection_of_a_tool_that_may_be_called_is_told():
+    quoted = f"Say `{CITY}` here."
+    assert refusals(read_in_every_way(asked(), {"content": quoted})) == []
+    for choice, count in (("required", 1), ("get_weather", 1), ("now", 0)):
+        reply = read_in_every_way(asked(request={"tool_choice": choice}), {"content": quoted})
+        assert len(reply.report.refused) == count
 
 
-@pytest.mark.parametrize("text", [f"{MISFIT} {CITY}", f"{CITY} {MISFIT}", f"[{MISFIT}, {CITY}]"])
-def test_beside_a_good_call_a_misfit_runs(text: str):
-    assert len(read_in_every_way(asked(), {"content": text}).tool_calls) == 2
-
-
-def test_a_misfit_that_is_sent_back_does_not_run():
-    reply = asked().read({"content": MISFIT}, "stop")
-    assert (reply.tool_calls, reply.finish_reason, refusals(reply)) == ((), "stop", [("get_weather", "misfit")])
+@pytest.mark.parametrize("call", [MISFIT, BAD, COPIED])
+def test_it_is_shown_what_it_wrote(call: str):
+    for content in (f"Sure. {call}", [IMAGE, {"type": "text", "text": call}]):
+        request = asked()
+        shown = again(request, read_in_every_way(request, {"content": content})).messages[-2]
+        assert shown == {"role": "assistant", "content": content}
 
 
 @pytest.mark.parametrize(
-    "options", [{"max_retries": 0}, {"request": {"retried": 1}}, {"read": {"coerce_arguments": False}}]
+    "text", [f"{MISFIT} {CITY}", f"{CITY} {MISFIT}", f"[{MISFIT}, {CITY}]", f"{CITY} {BAD}", f"{COPIED} {CITY}"]
 )
-def test_a_misfit_that_is_not_sent_back_runs(options: dict[str, Any]):
-    request = asked(**options)
-    reply = read_in_every_way(request, {"content": MISFIT})
-    assert made(reply.tool_calls) == [("get_weather", {"city": "Paris", "days": "soon"})]
+def test_beside_a_good_call_nothing_is_asked_and_a_misfit_runs(text: str):
+    request = asked()
+    reply = read_in_every_way(request, {"content": text})
+    assert len(reply.tool_calls) == 1 + (MISFIT in text)
     assert request.retry(reply) is None
 
 
-def test_a_model_is_asked_again_once_and_never_in_a_loop():
-    request = asked()
-    again = request.retry(request.read({"content": BAD}))
-    assert again is not None
-    assert again.retry(again.read({"content": BAD})) is None
-    assert len(again.read({"content": CITY}).tool_calls) == 1
+@pytest.mark.parametrize("options", [{"max_retries": 0}, {"read": {"coerce_arguments": False}}])
+def test_after_the_last_retry_a_misfit_runs_at_once_and_placeholders_never(options: dict[str, Any]):
+    request = asked(**options)
+    reply = read_in_every_way(request, {"content": MISFIT})
+    assert made(reply.tool_calls) == [("get_weather", {"city": "Paris", "days": "soon"})]
+    assert len(calls_in(request.stream().feed({"content": MISFIT}))) == 1
+    for message in ({"content": COPIED}, {"tool_calls": [native("get_weather", '{"city": "<string>"}')]}):
+        reply = read_in_every_way(request, message)
+        assert (reply.content, reply.tool_calls, refusals(reply)) == (COPIED, (), [("get_weather", "placeholder")])
 
 
-def test_or_as_often_as_is_asked_for():
-    again = asked(max_retries=2)
-    for _ in range(2):
-        again = again.retry(again.read({"content": BAD})) or pytest.fail("it is not asked")
-    assert again.retried == 2
-    assert again.retry(again.read({"content": BAD})) is None
+def test_a_copied_call_stays_at_its_place():
+    reply = read_in_every_way(asked(max_retries=0), {"content": f"{COPIED}\nWell. {CITY}"})
+    assert (reply.content, len(reply.tool_calls)) == (f"{COPIED} Well.", 1)
 
 
-def test_an_answer_without_calls_is_an_answer_unless_one_has_to_be_called():
-    hello = {"content": "Hello."}
-    assert told(hello) is None
-    assert told(hello, request={"tool_choice": "none"}) is None
-    for choice in ("required", "now"):
-        assert told(hello, request={"tool_choice": choice}) == [
-            ("assistant", "Hello."),
-            ("user", "Your last reply holds no function call. Call a function, in the format that you were given."),
-        ]
+@pytest.mark.parametrize("answers_unknown", [True, False])
+def test_after_the_last_retry_a_call_of_an_undeclared_tool_is_for_who_answers_it(answers_unknown: bool):
+    chat = asked(read={"on_unknown_tool": "retry"}).chat
+    unknown = CITY.replace("get_weather", "get_wether")
+    for message in ({"content": unknown}, {"tool_calls": [native("get_wether", '{"city": "Paris"}')]}):
+        request = chat.request([], answers_unknown=answers_unknown)
+        request = again(request, read_in_every_way(request, message))
+        reply = read_in_every_way(request, message)
+        assert [call.name for call in reply.tool_calls] == (["get_wether"] if answers_unknown else [])
+        assert reply.content == (None if answers_unknown else unknown)
+        assert request.retry(reply) is None
+
+
+@pytest.mark.parametrize("finish_reason", ["length", "content_filter"])
+def test_an_answer_that_a_limit_cut_off_is_not_asked_again(finish_reason: str):
+    for text, choice in ((BAD, "auto"), (CITY[:-9], "auto"), ("Hm", "required"), (MISFIT, "auto")):
+        request = asked(request={"tool_choice": choice})
+        reply = read_in_every_way(request, {"content": text}, finish_reason)
+        assert request.retry(reply) is None
+        assert len(reply.tool_calls) == (text == MISFIT)
+
+
+@pytest.mark.parametrize(
+    "text", ["I used {}, and it is out.", "I used {}.", "I called <tool_call>{}</tool_call> then."]
+)
+def test_a_call_that_was_just_answered_and_is_told_of_does_not_run_again(text: str):
+    chat = asked().chat
+    reply = read_in_every_way(chat.request(ANSWERED), {"content": text.format(CITY)})
+    assert (reply.tool_calls, len(reply.report.repeated)) == ((), 1)
+    assert f"I used {CITY}".removeprefix("I used ") in str(reply.content)
+    others = [chat.request(ANSWERED[:2]), chat.request([*ANSWERED, ANSWERED[0]]), asked(repeated_calls="keep")]
+    for request in others:
+        assert len(read_in_every_way(request, {"content": text.format(CITY)}).tool_calls) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", "Once more: {}", "Sure. {} One moment.", "I used\n{}\nand", "I use {}", "1. {} a"]
+)
+def test_one_that_is_not_in_a_sentence_runs(text: str):
+    assert len(read_in_every_way(asked().chat.request(ANSWERED), {"content": text.format(CITY)}).tool_calls) == 1
+
+
+def test_a_model_is_asked_as_often_as_max_retries_says():
+    for count in (0, 1, 3):
+        request = asked(max_retries=count)
+        for _ in range(count):
+            request = again(request, request.read({"content": BAD}))
+        assert (request.retried, request.retry(request.read({"content": BAD}))) == (count, None)
 
 
 @pytest.mark.parametrize("silent", [{"content": ""}, {"content": None}, {"content": " \n"}, {}, {"tool_calls": []}])
-def test_an_answer_stands_if_the_next_one_says_nothing(silent: dict[str, Any]):
-    again = asked(max_retries=3).retry(asked().read({"content": f"Sure. {BAD}"}))
-    assert again is not None
-    reply = again.read(silent, "stop")
+def test_an_answer_stays_if_the_next_one_says_nothing(silent: dict[str, Any]):
+    request = asked(max_retries=3)
+    stream = request.stream()
+    said = [*stream.feed({"content": f"Sure. {BAD}"}), *stream.end("stop")]
+    request = again(request, stream.reply)
+    reply = request.read(silent, "stop")
     assert (reply.content, reply.tool_calls, reply.finish_reason) == (f"Sure. {BAD}", (), "stop")
     assert refusals(reply) == []
     assert [call.name for call in reply.report.retried] == ["now"]
-    assert again.retry(reply) is None
-    stream = again.stream()
-    assert "Sure" not in str([*stream.feed(silent), *stream.end("stop")]), "it was handed out before"
-    assert stream.reply == reply
+    assert request.retry(reply) is None
+    stream = request.stream()
+    said += [*stream.feed(silent), *stream.end("stop")]
+    assert (content_in(said), stream.reply) == (f"Sure. {BAD}", reply)
 
 
 def test_so_does_one_of_parts_and_one_that_had_to_call():
-    image = {"type": "image_url", "image_url": {"url": "data:"}}
     request = asked(max_retries=2, request={"tool_choice": "required"})
-    again = request.retry(request.read({"content": [image]}))
-    assert again is not None
-    reply = again.read({"content": "", "reasoning_content": "Hm."})
-    assert (reply.content, reply.reasoning) == ([image], "Hm.")
-    third = again.retry(reply)
-    assert third is not None
-    assert third.read({"content": ""}).content == [image]
-    assert third.read({"content": CITY}).content is None
-
-
-def test_nothing_stands_for_an_answer_that_broke_off_or_called():
-    again = asked(max_retries=3).retry(asked().read({"content": f"Sure. {BAD}"}))
-    assert again is not None
-    stream = again.stream()
-    assert (stream.abort(), stream.reply.content) == ([], None)
-    assert again.read({"tool_calls": [native("now", "{oops")]}).content == '{"name": "now", "parameters": {oops}'
-    assert again.read({"content": CITY}).content is None
+    request = again(request, request.read({"content": [IMAGE]}))
+    reply = request.read({"content": "", "reasoning_content": "Hm."})
+    assert (reply.content, reply.reasoning) == ([IMAGE], "Hm.")
+    request = again(request, reply)
+    assert request.read({"content": ""}).content == [IMAGE]
+    assert request.read({"content": CITY}).content is None
 
 
 def test_what_a_framework_accepts_is_no_misfit():
     chat = ToolChat(TOOLS, coerce_arguments=True)
     request = chat.request([], accepts=lambda _, arguments: [] if "days" in arguments else None)
     assert len(request.read({"content": MISFIT}).tool_calls) == 1
-    assert len(request.read({"content": UNKNOWN}).tool_calls) == 0
+    assert len(request.read({"content": MISFIT.replace("days", "town")}).tool_calls) == 0
     assert len(chat.request([]).read({"content": MISFIT}).tool_calls) == 0
-
-
-def test_the_form_is_that_of_the_prompt():
-    shown = told({"content": BAD}, prompt_format="function")
-    assert shown is not None
-    assert shown[1][1].endswith("in the form <function=now>{}</function>")
 
 
 def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():
@@ -188,72 +251,56 @@ def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():
     assert request.retry(reply) is not None
 
 
-@pytest.mark.parametrize(("first", "before"), [(f"Hm. {BAD}", "\n\n"), ("", "")])
-def test_in_a_stream_a_blank_line_stands_between_an_answer_and_the_one_that_follows_it(first: str, before: str):
-    request = ToolChat(TOOLS).request([], tool_choice="required")
-    again = request.retry(request.read({"content": first}))
-    assert again is not None
-    stream = again.stream()
-    assert stream.feed({"content": "Once more: "}) == [{"content": f"{before}Once more:"}]
-    assert stream.feed({"content": "all. "}) == [{"content": " all."}]
-    stream.end("stop")
-    assert stream.reply == again.read({"content": "Once more: all. "})
-    stream = again.stream()
-    stream.feed({"tool_calls": [{"index": 0, "function": {"name": "now", "arguments": "{"}}]})
-    assert stream.abort() == [{"content": f'{before}{{"name": "now", "parameters": {{}}'}]
-
-
-@pytest.mark.parametrize("first", [BAD, f"{BAD} Well.", f" {MISFIT} Well.", EXAMPLE.replace("now", "then")])
-def test_of_an_answer_that_is_asked_for_again_no_text_is_out_before_its_end(first: str):
-    request = asked(read={"on_unknown_tool": "retry"})
-    for pieces in ([first], list(first)):
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(BAD, MISFIT, COPIED, f"{BAD} {MISFIT}", CITY.replace("get_weather", "rm")),
+        *(f"<tool_call>\n{BAD}\n</tool_call>", f"\n```json\n{BAD}\n```", "\n[get_weather(city=Paris)]"),
+    ],
+)
+@pytest.mark.parametrize(("before", "separator"), [("", ""), ("Let me see. ", "\n\n")])
+def test_a_stream_shows_what_is_before_a_refused_call_and_then_the_new_answer(bad: str, before: str, separator: str):
+    for size in (1, 7, 1000):
+        request = asked(read={"on_unknown_tool": "retry"})
         stream = request.stream()
-        assert [delta for piece in pieces for delta in stream.feed({"content": piece})] == []
-        deltas = stream.end("stop")
-        assert "".join(delta["content"] for delta in deltas).strip() == (stream.reply.content or "").strip()
-        assert request.retry(stream.reply) is not None
-
-
-def test_if_it_is_not_asked_for_again_its_text_comes_before_the_call_after_it():
-    for max_retries in (0, 1):
-        stream = asked(max_retries=max_retries).stream()
-        out = [delta for piece in f"{BAD} Well. {EXAMPLE}" for delta in stream.feed({"content": piece})]
-        texts, call = [delta["content"] for delta in out[:-1]], out[-1]
-        assert "".join(texts) == f"{BAD} Well."
-        assert call["tool_calls"][0]["function"]["name"] == "now"
-        assert (len(texts) > 1) is (max_retries == 0)
+        out = [delta for piece in deltas_of({"content": f"{before}{bad} Well."}, size) for delta in stream.feed(piece)]
+        assert content_in(out) == before.strip()
         assert stream.end("stop") == []
+        request = again(request, stream.reply)
+        stream = request.stream()
+        assert content_in(stream.feed({"content": "Once more: "})) == f"{separator}Once more:"
+        assert content_in(stream.feed({"content": "all. "})) == " all."
+        stream.end("stop")
+        assert stream.reply == request.read({"content": "Once more: all. "})
 
 
-def test_after_a_retry_the_report_says_so_and_thoughts_stand_apart_in_a_stream():
+def test_if_it_is_not_asked_again_the_text_of_a_refused_call_comes_before_the_call_after_it():
+    stream = asked().stream()
+    out = [delta for piece in f"{BAD} Well. {NOW}" for delta in stream.feed({"content": piece})]
+    assert (content_in(out[:-1]), calls_in(out[-1:])[0]["function"]["name"]) == (f"{BAD} Well.", "now")
+    assert stream.end("stop") == []
+
+
+def test_after_a_retry_the_report_says_so_and_thoughts_are_apart_in_a_stream():
     request = ToolChat(TOOLS, split_reasoning=True).request([])
     first = request.read({"content": f"<think>One.</think>{BAD}"})
-    assert "refused_tool_calls" in first.report.to_dict()
-    again = request.retry(first)
-    assert again is not None
-    stream = again.stream()
+    stream = again(request, first).stream()
     deltas = [*stream.feed({"content": f"<think>Two.</think>Yes. {CITY}"}), *stream.end("stop")]
-    assert deltas[:2] == [{"reasoning_content": "\n\nTwo."}, {"content": "\n\nYes."}]
+    assert deltas[:2] == [{"reasoning_content": "\n\nTwo."}, {"content": "Yes."}]
     assert (stream.reply.reasoning, stream.reply.content) == ("Two.", "Yes.")
-    # What the first answer has stands in the text that a stream hands out: of that, nobody is told again.
     assert stream.reply.report.to_dict() == {
         "refused_tool_calls": [],
         "retried_tool_calls": first.report.to_dict()["refused_tool_calls"],
     }
-    message = {"role": "assistant", "content": f"{BAD}\n\nYes.", **stream.reply.report.to_dict()}
-    called = {**message, "tool_calls": [call.to_openai() for call in stream.reply.tool_calls]}
-    result = {"role": "tool", "tool_call_id": stream.reply.tool_calls[0].id, "content": "sunny"}
-    assert "Error" not in request.chat.request([called, result]).messages[-1]["content"]
 
 
-def test_calls_because_of_which_it_was_asked_again_stay_in_the_report():
+def test_calls_because_of_which_it_was_asked_again_stay_in_the_report_and_out_of_the_prompt():
     request = asked(max_retries=2)
     first = request.read({"content": BAD})
-    again = request.retry(first) or pytest.fail("it is not asked")
-    second = again.read({"content": MISFIT})
+    request = again(request, first)
+    second = request.read({"content": MISFIT})
     assert second.report.retried == first.report.refused
-    last = again.retry(second) or pytest.fail("it is not asked")
-    report = last.read({"content": "Hello."}).report
+    report = again(request, second).read({"content": "Hello."}).report
     assert report.retried == (*first.report.refused, *second.report.refused)
     assert report.lines() == [
         "no call of 'now': malformed; the model was asked again",
@@ -273,7 +320,7 @@ def test_a_log_says_that_it_is_asked_again_and_why(
     caplog.set_level("INFO", "llama3_tools")
     request = asked(request={"tool_choice": choice}, max_retries=2)
     for _ in range(2):
-        request = request.retry(request.read({"content": text})) or pytest.fail("it is not asked")
+        request = again(request, request.read({"content": text}))
     assert request.retry(request.read({"content": CITY})) is None
     assert caplog.messages == [f"the model is asked again: {why}"] * 2
 
@@ -282,44 +329,9 @@ def test_a_model_is_told_of_a_tool_by_the_name_that_it_knows():
     chat = ToolChat([{"name": "math.add"}], tools_in="request")
     request = chat.request([])
     reply = request.read({"content": '{"name": "math_add", "parameters": {oops}}'})
-    again = request.retry(reply)
-    assert again is not None
-    assert again.messages[-1]["content"].startswith("Error of math_add: ")
+    assert again(request, reply).messages[-1]["content"].startswith("Error of math_add: ")
     turn = [
         {"role": "assistant", "content": "", "tool_calls": [native("math.add", "{}")], **reply.report.to_dict()},
         {"role": "tool", "tool_call_id": "a", "content": "2"},
     ]
-    told = chat.request(turn).messages[-1]["content"]
-    assert told.startswith("Result of math_add: 2\n\nError of math_add: ")
-
-
-def test_a_misfit_that_is_not_sent_back_comes_at_once():
-    assert len(calls_in(asked(max_retries=0).stream().feed({"content": MISFIT}))) == 1
-    assert calls_in(asked().stream().feed({"content": MISFIT})) == []
-
-
-def test_the_answer_to_a_complaint_is_read_alone():
-    request = asked()
-    again = request.retry(request.read({"content": f"Sure. {BAD}", "reasoning": "Hm."}))
-    assert again is not None
-    reply = again.read({"content": f"Now. {CITY}", "reasoning": "Well."})
-    assert (reply.content, reply.reasoning) == ("Now.", "Well.")
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"content": 'Hm. {"name": "get_wether", "parameters": {"city": "Oslo"}}'},
-        {"content": None, "tool_calls": [native("get_wether", '{"city": "Oslo"}')]},
-    ],
-)
-def test_with_retry_an_undeclared_tool_is_told_with_the_names_that_there_are(message: dict[str, Any]):
-    request = asked(read={"on_unknown_tool": "retry"})
-    reply = read_in_every_way(request, message)
-    assert reply.tool_calls == ()
-    again = request.retry(reply)
-    assert again is not None
-    told = again.messages[-1]["content"]
-    assert told.startswith("Error of get_wether: The call was not run: ")
-    assert "get_weather, now, light" in told
-    assert again.retry(read_in_every_way(again, message)) is None
+    assert chat.request(turn).messages[-1]["content"].startswith("Result of math_add: 2\n\nError of math_add: ")

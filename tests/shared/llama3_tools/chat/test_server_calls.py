@@ -187,12 +187,6 @@ def test_without_arguments_they_are_an_empty_object(blank: str):
     assert (call.arguments, call.arguments_json) == ({}, "{}")
 
 
-def test_parts_of_anthropic_are_calls():
-    parts = [{"type": "text", "text": "Sure."}, {"type": "tool_use", "id": "a", "name": "now", "input": {}}]
-    reply = asked().read({"content": parts}, "tool_use")
-    assert (reply.content, made(reply.tool_calls), reply.finish_reason) == ("Sure.", [("now", {})], "tool_calls")
-
-
 def test_parts_of_anthropic_are_calls_in_a_stream():
     stream = asked().stream()
     block = {"type": "tool_use", "id": "a", "name": "get_weather", "input": {}, "index": 1}
@@ -203,49 +197,24 @@ def test_parts_of_anthropic_are_calls_in_a_stream():
 
 
 @pytest.mark.parametrize(
-    ("call", "refusal", "text"),
+    ("name", "arguments", "reason", "written"),
     [
-        pytest.param(
-            native("now", "{oops"), ("now", "malformed"), '{"name": "now", "parameters": {oops}', id="no JSON"
-        ),
-        pytest.param(
-            native("now", "[1]"), ("now", "malformed"), '{"name": "now", "parameters": [1]}', id="a list for arguments"
-        ),
-        pytest.param(
-            native("now", '{"n": NaN}'), ("now", "malformed"), '{"name": "now", "parameters": {"n": NaN}}', id="NaN"
-        ),
-        pytest.param(
-            native("now", {"n": float("inf")}),
-            ("now", "malformed"),
-            '{"name": "now", "parameters": {"n": Infinity}}',
-            id="infinity",
-        ),
-        pytest.param(
-            native("now", '{"s": "\ud83d"}'),
-            ("now", "malformed"),
-            '{"name": "now", "parameters": {"s": "\\ud83d"}}',
-            id="a lone surrogate",
-        ),
-        pytest.param(native("", "{}"), ("", "invalid_name"), '{"name": "unknown", "parameters": {}}', id="no name"),
-        pytest.param(
-            native("now", '{"n": [[[1]]]}'),
-            ("now", "too_deep"),
-            '{"name": "now", "parameters": {"n": [[[1]]]}}',
-            id="too deep",
-        ),
-        pytest.param(
-            native("now", f'{{"n": "{"x" * 300}"}}'),
-            ("now", "too_long"),
-            f'{{"name": "now", "parameters": {{"n": "{"x" * 300}"}}}}',
-            id="too long",
-        ),
+        pytest.param("now", "{oops", "malformed", "{oops", id="no JSON"),
+        pytest.param("now", "[1]", "malformed", "[1]", id="a list for arguments"),
+        pytest.param("now", '{"n": NaN}', "malformed", '{"n": NaN}', id="NaN"),
+        pytest.param("now", {"n": float("inf")}, "malformed", '{"n": Infinity}', id="infinity"),
+        pytest.param("now", '{"s": "\ud83d"}', "malformed", '{"s": "\\ud83d"}', id="a lone surrogate"),
+        pytest.param("", "{}", "invalid_name", "{}", id="no name"),
+        pytest.param("now", '{"n": [[[1]]]}', "too_deep", '{"n": [[[1]]]}', id="too deep"),
+        pytest.param("now", f'{{"n": "{"x" * 300}"}}', "too_long", f'{{"n": "{"x" * 300}"}}', id="too long"),
     ],
 )
-def test_what_is_no_call_is_text_and_reported(call: dict[str, Any], refusal: tuple[str, str], text: str):
+def test_what_is_no_call_is_text_and_reported(name: str, arguments: object, reason: str, written: str):
+    call, text = native(name, arguments), f'{{"name": "{name or "unknown"}", "parameters": {written}}}'
     request = asked(read={"limits": Limits(max_depth=3, max_call_length=256)})
     reply = read_in_every_way(request, {"content": "Sure.", "tool_calls": [call]}, "tool_calls")
     assert (reply.tool_calls, reply.content, reply.finish_reason) == ((), f"Sure. {text}", "stop")
-    assert refusals(reply) == [refusal]
+    assert refusals(reply) == [(name, reason)]
     [refused] = reply.report.refused
     assert (refused.text, refused.span) == (text, None)
 
@@ -254,14 +223,6 @@ def test_a_malformed_call_that_was_left_in_the_text_is_there_once():
     text = '{"name": "now", "parameters": {oops}'
     reply = read_in_every_way(asked(), {"content": f"Sure. {text}", "tool_calls": [native("now", "{oops")]})
     assert reply.content == f"Sure. {text}"
-
-
-def test_so_many_malformed_calls_are_looked_for_in_the_text():
-    texts = [f'{{"name": "now", "parameters": {{oops{n}}}' for n in range(66)]
-    calls = [native("now", f"{{oops{n}", str(n)) for n in range(66)]
-    reply = asked().read({"content": " ".join(texts), "tool_calls": calls})
-    assert reply.content == " ".join([*texts, *texts[64:]])
-    assert len(reply.report.refused) >= 66
 
 
 def test_too_deep_for_anything_is_too_deep():

@@ -90,26 +90,12 @@ def test_the_content_is_the_text_without_calls_and_other_parts_stay(message: dic
     assert asked().read(message).content == content
 
 
-def test_a_message_of_openai_has_calls_if_there_are_any():
-    assert asked().read({"content": "Hi"}).to_openai() == {"role": "assistant", "content": "Hi"}
-    assert asked().read({"content": CITY}).to_openai() == {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [call_of("get_weather", PARIS)],
-    }
-
-
 def test_other_keys_come_through_and_a_delta_without_anything_gives_nothing():
     stream = asked().stream()
     assert stream.feed({"role": "assistant", "content": ""}) == [{"role": "assistant"}]
     assert stream.feed({"content": "No", "refusal": "No."}) == [{"refusal": "No."}, {"content": "No"}]
     assert stream.feed({}) == []
     assert stream.end() == []
-
-
-@pytest.mark.parametrize("message", [{"content": BAD}, {"content": "", "tool_calls": [native("now", "{oops")]}])
-def test_text_that_stands_for_a_call_is_alone_if_there_is_no_other(message: dict[str, Any]):
-    assert str(asked().read(message).content).startswith('{"name": "now"')
 
 
 class TestReasoning:
@@ -138,9 +124,6 @@ class TestReasoning:
             stream.feed(delta)
         stream.end()
         assert stream.reply.reasoning == "a\n\nb\n\ncd"
-
-    def test_there_is_none(self):
-        assert asked().read({"content": "Hi", "reasoning_content": None}).reasoning is None
 
 
 class TestTheEnd:
@@ -214,15 +197,6 @@ def test_a_refused_call_says_in_one_line_what_is_wrong_and_hides_nothing():
     assert r"name='a\u3164'" in repr(hidden)
     [unnamed] = asked().read({"content": '<tool_call>{"arguments": {"city": Par'}).report.refused
     assert str(unnamed).startswith("a call (malformed): ")
-
-
-def test_a_stream_knows_its_calls_so_far_and_whether_it_is_over():
-    stream = asked().stream()
-    assert (list(stream.tool_calls), stream.is_over) == ([], False)
-    stream.feed({"content": f"{CITY} and "})
-    assert (made(stream.tool_calls), stream.is_over) == ([("get_weather", {"city": "Paris"})], False)
-    stream.end()
-    assert (tuple(stream.tool_calls), stream.is_over) == (stream.reply.tool_calls, True)
 
 
 def test_an_attempt_of_a_tool_that_there_is_not_is_told_if_it_could_be_called():

@@ -43,8 +43,9 @@ def test_the_prompt_asks_for_one_object_that_may_be_words():
         ('{"message": "Sure. ", "tool_call": {"name": "now", "arguments": {oops}}}',
          'Sure. ", "tool_call": {"name": "now", "arguments": {oops}}}', []),
         ('{"message": "a \\x b", "tool_call": null}', 'a \\x b", "tool_call": null}', []),
-        # A raw line break is none that JSON has. What stands after it is searched.
+        # A raw line break is none that JSON has. Nothing in the string that it cuts is called.
         ('{"message": "Hi.\nYes.", "tool_call": null}', 'Hi.\nYes.", "tool_call": null}', []),
+        (f'{{"message": "Hi.  \n```{CALL}``` Yes.', f"Hi.  \n```{CALL}``` Yes.", []),
         ('{"message": "\\u4e2d\\u00a0\\u6587 \\n\\t", "tool_call": null}', "中\u00a0文", []),
         ('{"message": "a \\ud83d b", "tool_call": null}', 'a \\ud83d b", "tool_call": null}', []),
     ],
@@ -89,7 +90,7 @@ def test_the_complaint_shows_the_form():
     again = request.retry(request.read({"content": '{"message": "", "tool_call": {"name": "f", "arguments": {}}}'}))
     assert again is not None
     form = '{"message": "", "tool_call": {"name": "f", "arguments": {"a": "<string>"}}}'
-    assert again.messages[-1]["content"].endswith(f"in the form {form}")
+    assert f"in the form {form}" in again.messages[-1]["content"]
 
 
 PIECES = (

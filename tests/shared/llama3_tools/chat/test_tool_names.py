@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from chats import CITY, asked, made
+from chats import asked, made
 from generated_calls import ANY_NAME
-from llama3_tools import Tool
 from llama3_tools.chat.tool_names import ToolNames
 
 
@@ -35,11 +34,6 @@ def test_what_is_allowed_stays_and_no_two_are_one(names: list[str], allowed: lis
     assert [mapped.allowed(name) for name in names] == allowed
 
 
-def test_a_name_of_no_tool_stays():
-    names = ToolNames(["a.b"])
-    assert (names.allowed("c.d"), names.own("c_d")) == ("c.d", "c_d")
-
-
 @pytest.mark.parametrize("written", ["math.add", "math_add"])
 def test_a_model_may_write_either(written: str):
     request = asked([{"name": "math.add"}])
@@ -60,17 +54,3 @@ def test_tools_in_a_request_have_allowed_names_and_so_has_the_history():
     ]
     assert chat.request([], tool_choice="none").tools == []
     assert chat.prompt("math.add").endswith("Call the function 'math_add' in your reply.")
-
-
-def test_tools_in_the_prompt_keep_their_names():
-    request = asked([{"name": "math.add"}])
-    assert "math.add" in request.messages[0]["content"]
-    assert request.tools == []
-    assert CITY not in request.messages[0]["content"]
-
-
-def test_a_tool_keeps_what_it_takes_under_each_name():
-    tool = Tool("math.add", "Add.", {"type": "object", "properties": {"a": {}}})
-    readable = ToolNames(["math.add"]).readable({"math.add": tool})
-    assert [one.name for one in readable] == ["math_add", "math.add"]
-    assert [(one.description, one.parameters) for one in readable] == [(tool.description, tool.parameters)] * 2

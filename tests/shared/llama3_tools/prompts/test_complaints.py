@@ -65,8 +65,16 @@ def test_the_form_of_a_misfit_has_what_is_required_and_what_was_written(
 
 
 def test_complaints_are_rendered_as_results_are():
-    assert render_complaints([("f", "one"), (None, "two")]) == "Error of f: one\n\nError of a tool: two"
+    told = "Error of f: one\n\nError of a tool: two"
+    assert render_complaints([("f", "one"), (None, "two")], is_due=True) == told
+    assert render_complaints([("f", "one"), (None, "two")]) == f"{told}\n\nIf no call is needed, answer in words."
     assert render_complaints([]) == ""
+
+
+def test_a_call_that_is_due_and_did_not_come_is_asked_for():
+    told = "Your last reply has no function call. Call one, in the "
+    assert Complaints({"f": TOOL}).of_nothing("f") == f"{told}{FORM.removeprefix('in the ')}"
+    assert Complaints({"f": TOOL}).of_nothing(None) == f"{told}format that you were given"
 
 
 def test_a_result_without_misfits_stays():

@@ -14,7 +14,6 @@ from llama3_tools import (
     Extractor,
     PromptFormat,
     Tool,
-    ToolDefinitionError,
     declare_tools,
     extract,
     render_tool_call,
@@ -80,27 +79,6 @@ def test_each_format_asks_for_its_form(prompt_format: PromptFormat, words: str):
 @pytest.mark.parametrize("prompt_format", FORMATS)
 def test_a_prompt_that_the_model_repeats_is_no_call(prompt_format: PromptFormat):
     assert not extract(render_tool_prompt([BARE], prompt_format=prompt_format), tools=[BARE]).tools_called
-
-
-@pytest.mark.parametrize(
-    ("tool_choice", "last_line"),
-    [
-        ("auto", "If no function is needed, reply in words, without a call."),
-        ("required", "Call a function in your reply."),
-        ("f", "Call the function 'f' in your reply."),
-    ],
-)
-def test_a_tool_choice_becomes_an_instruction(tool_choice: str, last_line: str):
-    assert render_tool_prompt([BARE], tool_choice=tool_choice).splitlines()[-1] == last_line
-
-
-def test_a_tool_choice_that_is_not_declared_is_an_error():
-    with pytest.raises(ToolDefinitionError, match="tool_choice 'g' is not declared; declared: f, wetter"):
-        render_tool_prompt([BARE, WETTER], tool_choice="g")
-    with pytest.raises(
-        ToolDefinitionError, match=r'^tool_choice "required" takes a tool that can be called; declared: none$'
-    ):
-        render_tool_prompt([], tool_choice="required")
 
 
 @pytest.mark.parametrize(
@@ -282,21 +260,3 @@ def test_calls_of_one_message_stand_on_lines_and_pythonic_ones_in_one_list(
     prompt_format: PromptFormat, calls: list[tuple[str, Any]], written: str
 ):
     assert render_tool_calls(iter(calls), prompt_format=prompt_format) == written
-
-
-@pytest.mark.parametrize(
-    ("calls", "error", "message"),
-    [
-        (["fg"], TypeError, "render_tool_calls takes pairs of a name and arguments, got str"),
-        ([{"name": "f", "args": {}}], TypeError, "render_tool_calls takes pairs of a name and arguments, got dict"),
-        ([("f", {}, 1)], TypeError, "render_tool_calls takes pairs of a name and arguments, got tuple"),
-        ([("f", None)], TypeError, "render_tool_call takes arguments as a mapping or as text, got NoneType"),
-        ([("", {})], ValueError, "render_tool_call takes the tool's name, and it is empty"),
-    ],
-)
-def test_what_are_no_calls_is_not_rendered(calls: Any, error: type[Exception], message: str):
-    with pytest.raises(error) as raised:
-        render_tool_calls(calls)
-    assert str(raised.value) == message
-    with pytest.raises(ValueError, match="prompt_format must be "):
-        render_tool_calls([], prompt_format="yaml")  # type: ignore[arg-type]  # on purpose
