@@ -64,7 +64,7 @@ class Content:
     """The content of one model turn, as it grows.
 
     >>> content = Content()
-    >>> content.text("Hello ", 6); content.gap("<b>"); content.text("you ", 13); content.end(13); content.take_events()
+    >>> content.text("Hello ", 6); content.hold("<b>"); content.text("you ", 13); content.end(13); content.take_events()
     [TextDelta(text='Hello <b>you ')]
     """
 

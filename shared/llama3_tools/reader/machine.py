@@ -176,7 +176,7 @@ class Machine:
         return turn.hold("]")
 
     def _closing(self, char: str) -> str:
-        """Return what goes with the call before it: the end of bold or of a tag, a bracket too many; `""` if nothing."""
+        """Return what goes with the call before it: the end of bold or a tag, a bracket too many; `""` if nothing."""
         turn, window = self.turn, self.turn.window
         text, pos = window.text, window.pos
         if char == "*":
