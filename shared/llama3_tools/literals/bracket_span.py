@@ -6,9 +6,9 @@ import re
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _GOES_ON = tuple("([{,=\\")
-"""What a line ends with that goes on in the arguments of a call."""
+"""The ends of lines after which the arguments of a call go on."""
 ENDS_WITH_LINE = "a line that ends inside it"
-"""The flaw that is known only on the next line."""
+"""The flaw that only the next line shows."""
 
 # The inside of a string, by the quotes around it. Bounded, as `re` keeps a record of each repetition. Quotes that may
 # become three are left for the next chunk.
@@ -76,11 +76,11 @@ class BracketSpan:
         self._quotes = ""
         """The quotes around the string that is open."""
         self._last = ""
-        """The last character outside strings that is no white space, or a quote."""
+        """The last character outside strings, white space aside; a quote after a string."""
         self.line_end = -1
         """The offset of the last line break outside strings. Reading stops after each, so that one can look at it."""
         self._is_in_gap = False
-        """Whether only white space was read since a line break, or in tolerantly read JSON since a string."""
+        """Whether only white space was read since a line break (in tolerantly read JSON: since a string)."""
         self._is_indented = False
         self.flaw = ""
         """Why no bracket closes it, as a noun: "an empty line". Empty if there is no reason so far."""

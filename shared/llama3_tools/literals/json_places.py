@@ -1,4 +1,4 @@
-"""Where in JSON stands what a message names: what is not strict, a key that stands twice, a value (principle 1)."""
+"""The places in JSON that a message names: of what is not strict, of a repeated key, of a value (principle 1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _decoded = json.JSONDecoder().raw_decode
 
 
 class BrokenObject(NamedTuple):
-    """An object that is no strict JSON."""
+    """An object that is not strict JSON."""
 
     refusal: Refusal
     """Why."""
@@ -27,9 +27,9 @@ class BrokenObject(NamedTuple):
 
 
 def read_object(text: str, start: int) -> JsonObject | BrokenObject:
-    """Return the object whose brace is at an index of a whole text, or why it is no strict JSON.
+    """Return the object whose brace is at an index of a whole text, or why it is not strict JSON.
 
-    A key of its own may still stand twice in it: its `flaw` says so.
+    It may still have a key twice: its `flaw` says so.
 
     >>> read_object('{"a": 1} and more', 0).members
     {'a': 1}
@@ -54,7 +54,7 @@ def read_object(text: str, start: int) -> JsonObject | BrokenObject:
 
 
 def key_twice(text: str, start: int, end: int) -> tuple[str, int] | None:
-    """Find the first key that one object has twice, at any depth of strict JSON, and where it stands again.
+    """Find the first key that an object has twice, at any depth of strict JSON, and where it is repeated.
 
     >>> key_twice('{"a": {"b": 1, "b": 2}, "c": "a"}', 0, 33)
     ('b', 15)
@@ -76,7 +76,7 @@ def key_twice(text: str, start: int, end: int) -> tuple[str, int] | None:
 
 
 def value_start(parsed: JsonObject, key: str) -> int:
-    """Return the index at which a member's value begins, in an object without a key that stands twice.
+    """Return the index at which a member's value begins, in an object without repeated keys.
 
     >>> value_start(parse_object('{"a": "b", "c": [1]}', 0), "a")
     6
@@ -95,7 +95,7 @@ def value_start(parsed: JsonObject, key: str) -> int:
 
 
 def _large_number(text: str, start: int) -> int:
-    """Find the end of the number that makes an object of JSON's grammar no strict JSON."""
+    """Find the end of the number because of which an object with JSON's grammar is not strict JSON."""
     numbers = ((match[1], match.end()) for match in _STRING_OR_NUMBER.finditer(text, start) if match[1])
     return next(end for number, end in numbers if not number.lstrip("-").isdigit() and math.isinf(float(number)))
 

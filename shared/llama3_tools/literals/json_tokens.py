@@ -71,7 +71,7 @@ class JsonTokens:
     """
 
     def __init__(self, *, is_python: bool = False) -> None:
-        """Begin to read; perhaps an object of Python's, with either quotes and its constants."""
+        """Begin to read JSON, or an object of Python, with either quotes and its constants."""
         self.is_python = is_python
         self._body = _BODY
         self._closers = bytearray()
@@ -82,15 +82,15 @@ class JsonTokens:
         self._string_end = -1
         """The offset after the string that was read last."""
         self._rest = ""
-        """What is left of a literal; the state of a number."""
+        """The rest of a literal, or the state of a number."""
         self.last = -1
         """The offset of the token that was read last; -1 before the first."""
         self.is_complete = False
         """Whether the value, an object or an array, has ended."""
         self.refusal: Refusal | None = None
-        """Why it is no JSON."""
+        """Why it is not JSON."""
         self.resume = -1
-        """The offset at which the search goes on if it is no JSON: that of the token that broke it."""
+        """The offset at which the search goes on if it is not JSON: that of the token that broke it."""
 
     def read(self, text: str, pos: int, base: int, *, ended: bool) -> int:  # noqa: C901, PLR0911, PLR0912, PLR0915 (one loop)
         """Read on; return where the value ended, or where reading stopped.
@@ -184,7 +184,7 @@ class JsonTokens:
         return pos
 
     def _read_number(self, text: str, pos: int) -> int:
-        """Read on in a number; return the index after what belongs to it."""
+        """Read on in a number; return the index after it."""
         while True:
             if self._rest in _RUNS_OF_DIGITS:
                 digits = _DIGITS(text, pos)
@@ -196,7 +196,7 @@ class JsonTokens:
             pos += 1
 
     def _broken(self, due: _Due, text: str, pos: int, base: int) -> int:
-        """Refuse what stands at an index, where something else was due; return the index, for `read` to return."""
+        """Refuse what is at an index, where something else was due; return the index, which `read` returns."""
         is_string = base + pos == self._string_end  # which was meant to go on: `"F-1; {"name"`
         self.resume = self.last if due in _IN_TOKEN or is_string else base + pos
         detail = f"expected {due.value} at offset {base + pos}, found {text[pos]!r}"

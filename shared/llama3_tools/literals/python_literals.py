@@ -1,6 +1,6 @@
 """Python's literals as JSON: the arguments of a call, one literal, and objects that are not quite JSON (principle 6).
 
-Nothing is evaluated. What JSON has no word for is refused: bytes, complex numbers, names, keys that are no strings.
+Nothing is evaluated. What JSON has no word for is refused: bytes, complex numbers, names, keys that are not strings.
 Tuples and sets are arrays. Numbers keep their digits.
 """
 
@@ -151,7 +151,7 @@ def mend_object(text: str) -> str | None:
     r"""Return a malformed object as strict JSON if it can be read in one way only; `None` for anything else.
 
     It may have Python's constants, quotes and numbers, raw control characters and unknown escapes in strings, a comma
-    before a closing bracket, and none before a key. No key may stand twice.
+    before a closing bracket, and none before a key. No key may be repeated.
 
     >>> mend_object("{'city': 'Paris' \"days\": [1, 2,], 'note': \"it\\'s\",}")
     '{"city": "Paris", "days": [1, 2], "note": "it\'s"}'
@@ -187,7 +187,7 @@ class _Container:
         return self.closer == "}" and (bool(self.keys) or not self.items)
 
     def in_json(self) -> str:
-        """Return all of it: parentheses around one value are no tuple."""
+        """Return the whole value: parentheses around one value are not a tuple."""
         if self.closer == ")" and len(self.items) == 1 and not self.has_comma:
             return self.items[0]
         items = ", ".join(self.items)

@@ -23,7 +23,7 @@ from llama3_tools.values import RejectionReason
 _FAILURES = 16
 """How often an output may make the scanner in C stumble; after that, objects are read token by token."""
 _LONG = 4096
-"""In how much text it counts as stumbling that no brace closes: to look for one, again and again, is quadratic."""
+"""If no brace closes in this much text, the scanner stumbled: to look for one again and again is quadratic."""
 _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
 NO_CODE = Refusal(RejectionReason.NOT_A_CALL, "words after <|python_tag|>")
 
@@ -39,14 +39,14 @@ class Head(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a candidate."""
+    """What a candidate turned out to be."""
 
     end: int
     """The offset up to which text belongs to it."""
     found: Found | Refusal
     """The call, the calls of an envelope, or why there is none."""
     is_whole: bool = True
-    """Whether all of it is there; if not, it broke, or is cut off."""
+    """Whether all of it is there; if not, it broke or is cut off."""
     mended: str | None = None
     """What was written, if it had to be repaired."""
     raw: str = ""
@@ -65,12 +65,12 @@ class Candidate:
     """What may be a call, and is not complete yet."""
 
     begin: int
-    """The offset of its first character: of what names the tool, if that stands before it."""
+    """The offset of its first character; if the tool is named before it, of that name or tag."""
     start: int
     """The offset of its brace or parenthesis, or of the first character of code."""
     format: str
     name: str | None = None
-    """The tool that what stands before it names."""
+    """The tool that is named before it."""
     head: Head | None = None
     quoted: str | None = None
     """Why it is quoted, if it is."""
@@ -81,7 +81,7 @@ class Candidate:
 
 
 class Candidates:
-    """Reads candidates by the rules, and keeps what makes sure that all of it is linear."""
+    """Judges candidates by the rules, and keeps what bounds the work on them."""
 
     def __init__(self, rules: Rules, window: Window, content: Content) -> None:
         self.rules = rules
@@ -92,7 +92,7 @@ class Candidates:
         self._failures = 0
         """How often the scanner in C stumbled."""
         self._unclosed: frozenset[int] = frozenset()
-        """The offsets of brackets that the end of the output leaves open: nothing there can be repaired."""
+        """The offsets of brackets that are open at the end of the output: nothing there can be repaired."""
 
     def may_scan(self, at: int) -> bool:
         """Return whether the scanner in C may read an object at an index: it can end, and did not stumble often."""
@@ -112,7 +112,7 @@ class Candidates:
         return parsed
 
     def judge(self, candidate: Candidate, parsed: JsonObject, end: int, raw: str) -> Outcome | None:
-        """Say what an object is that ends at an offset."""
+        """Return what an object is that ends at an offset."""
         rules, head = self.rules, candidate.head
         found: Found | Refusal
         if end - candidate.begin > self.most:
@@ -131,7 +131,7 @@ class Candidates:
         return Outcome(end, found, raw=raw)
 
     def mend(self, candidate: Candidate, flawed: Outcome) -> Outcome | None:
-        """Begin to repair an object that is no strict JSON, if that is asked for and may help."""
+        """Begin to repair an object that is not strict JSON, if that is asked for and may help."""
         may_close = candidate.start not in self._unclosed and not self.window.is_aborted
         if not (self.rules.options.repair and may_close and candidate.quoted is None):
             return flawed
@@ -139,17 +139,17 @@ class Candidates:
         return reader.read(candidate)
 
     def was_called(self, written: WrittenCall) -> bool:
-        """Return whether the same call was made, or waits, and was not repaired: repair makes none again."""
+        """Return whether the same call was made or waits, unrepaired: repair does not make it again."""
         calls = (*self._content.calls, *(waiting.call for waiting in self._content.waiting))
         made = [(call.name, call.arguments) for call in calls if call.repaired_from is None]
         return (written.name, self.rules.arguments_of(written)) in made
 
     def leave_open(self, brackets: list[int]) -> None:
-        """Note the brackets that the end of the output leaves open."""
+        """Note the brackets that are open at the end of the output."""
         self._unclosed = frozenset(brackets)
 
     def too_long(self, candidate: Candidate) -> Outcome:
-        """Return that a candidate is too long: the search goes on where it became so."""
+        """Return the refusal of a candidate that is too long: the search goes on where it became so."""
         refusal = Refusal(*too_long(self.rules.limits), candidate.name)
         return Outcome(candidate.begin + self.most + 1, refusal, is_whole=False)
 
@@ -198,12 +198,12 @@ class ObjectReader:
 
 
 class _Mending:
-    """Finds the end of an object that is no strict JSON, and repairs it."""
+    """Finds the end of an object that is not strict JSON, and repairs it."""
 
     def __init__(self, candidates: Candidates, flawed: Outcome) -> None:
         self._candidates = candidates
         self._flawed = flawed
-        """What becomes of it without repair."""
+        """What it is without repair."""
         self._span = BracketSpan(tolerant=True)
         self._has_begun = False
 
@@ -230,7 +230,7 @@ class _Mending:
         return self._flawed
 
     def _mended(self, candidate: Candidate, written: str) -> Found | None:
-        """Return the call that a malformed object was meant to be, without doubt, if it was not called before."""
+        """Return the call that a malformed object must have meant, if it was not called before."""
         json = mend_object(written)
         parsed = parse_object(json, 0) if json else None
         if parsed is None or parsed.flaw:
@@ -304,7 +304,7 @@ class ArgumentsReader:
         return None
 
     def _unfinished(self, written: str) -> Refusal:
-        """Say why a pythonic call is none so far: it is malformed, or not all there."""
+        """Return why a pythonic call is not one so far: it is malformed, or not all there."""
         try:
             parse_arguments(written)
         except EOFError:

@@ -13,19 +13,19 @@ CODE_INTERPRETER = "code_interpreter"
 
 _PARAMETER = "code"
 _SIGN = re.compile(r"[=(\[{+*/#@]|:\s*\n|\b(?:import|return|print|pass|del|raise)\b|\A\s*\w+\s*\Z").search
-"""What code has and prose, as a rule, has not."""
+"""What code has, and prose usually does not."""
 _FENCE_END = re.compile(r"\n[ \t]*`{3,16}\s*\Z")
 
 
 def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[WrittenCall, int] | None:
-    r"""Return the call of some code, and where the code begins; `None` if it is none.
+    r"""Return the call of some code, and where the code begins; `None` if it is not code.
 
     >>> call, start = code_call("\nprint(4)\n", None, is_fenced=False)
     >>> call.arguments, start
     ({'code': 'print(4)'}, 1)
 
     Args:
-        text: what stands between the tag and the next token.
+        text: what is between the tag and the next token.
         tool: the tool, if it is declared. The code goes to its parameter `code`, or else to the first that it requires,
             or that it has.
         is_fenced: whether a fence was opened before it.

@@ -1,7 +1,7 @@
-"""What becomes of text, markup and calls: the content, the reasoning, and the events that carry them (principle 2).
+"""The content, the reasoning, and the events that carry them and the calls (principle 2).
 
-What touches a call goes with it. So white space, markup and delimiters are held until it is known what follows, and so
-are calls that wait.
+What touches a call goes with it. So white space, markup, delimiters and waiting calls are held until it is known what
+follows.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ NOTHING, TEXT, CALL, THOUGHT = Last
 
 
 class Trace(NamedTuple):
-    """Where the pieces of an output stand that stayed, for those who show it to a person."""
+    """The places of the pieces of an output that stayed, to show them to a person."""
 
     kept: list[tuple[int, int]]
-    """What is content or reasoning."""
+    """Content and reasoning."""
     quoted: list[tuple[int, int]]
     """The regions of quotation."""
 
@@ -71,24 +71,24 @@ class Content:
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
-        """The calls that wait; each stands among what is held, too."""
+        """The calls that wait; each is also among the held pieces."""
         self._unsure: list[Waiting] = []
-        """Those of them that what follows may still make text."""
+        """Those of them that may still turn out to be text."""
         self.held_from = 0
-        """The offset after the last text or call: what stands from there is held."""
+        """The offset after the last text or call: everything from there on is held."""
         self.trace: Trace | None = None
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
         """What has become certain since the last events."""
         self._held: list[str | Waiting] = []
-        """White space, markup, delimiters and calls, which what follows decides on."""
+        """White space, markup, delimiters and calls: what follows decides whether they are text."""
         self._opening = -1
-        """The index in these of the first that opens something: it and the rest are text, unless a call follows."""
+        """The index of the first held piece that opens something: it and the rest are text, unless a call follows."""
         self._kept = GrowingText() if is_kept else None
         """The text of the events so far, if it is kept."""
         self._thoughts: _Thoughts | None = None
         self.last = NOTHING
         self._last_settled = NOTHING
-        """What came last, calls that wait aside, too."""
+        """What came last, waiting calls aside, too."""
         self._has_text = False
         self._is_cut = False
         """Whether something was taken out: a call, an envelope, or reasoning."""
@@ -96,7 +96,7 @@ class Content:
         """The end of the text."""
 
     def text(self, piece: str, end: int) -> None:
-        """Add text: what is held before it is text, too, but for what goes with a call.
+        """Add text. Held pieces before it become text, too, except those that go with a call.
 
         Args:
             piece: the text.
@@ -151,7 +151,7 @@ class Content:
         self._unsure.clear()
 
     def settle(self, stays_text: Callable[[Waiting], bool] = lambda _: False) -> None:
-        """Make the calls that wait, but those that stay text."""
+        """Make the waiting calls, except those that stay text."""
         if self.waiting:
             self.last = self._last_settled
         held, opening = self._held, self._opening
@@ -171,12 +171,12 @@ class Content:
         self._fresh.append(call)
 
     def take_out(self, end: int) -> None:
-        """Take out what ends at an offset: a call, or an envelope, which may have none. What is held before it goes."""
+        """Leave out what ends at an offset, a call or an envelope, and the held pieces before it."""
         self._held, self._opening, self.held_from = [], -1, end
         self.last, self._is_cut = CALL, True
 
     def message(self, text: str) -> None:
-        """Add the message of an envelope: a segment of its own."""
+        """Add the message of an envelope, as a separate segment."""
         text = text.strip()
         if text:
             self._fresh.append(f" {text}" if self._has_text else text)
@@ -233,7 +233,7 @@ class Content:
             self._fresh.append(ReasoningDelta(fresh))
 
     def end(self, end: int) -> None:
-        """Take the end of the output: protocol tokens go, and after a call, white space and what closes."""
+        """End the output: drop protocol tokens, and after a call white space and closing markup."""
         held = "".join(self._held)  # type: ignore[arg-type]  # no call waits at the end
         start = self._goes(is_end=True)
         tokens = search_tokens_at_end(held, start)
@@ -266,7 +266,7 @@ class Content:
         return events
 
     def whole(self) -> str | None:
-        """Return the content at the end; `None` if there is none, or it was not kept."""
+        """Return the content at the end; `None` if there is none or it was not kept."""
         if self._kept is None:
             return None
         fresh = [one for one in self._fresh if type(one) is str]
@@ -279,7 +279,7 @@ class Content:
         return self._thoughts.text if self._thoughts else None
 
     def _goes(self, *, is_end: bool = False) -> int:
-        """Return how much of what is held goes with the call before it, or at the start of the output."""
+        """Return how many held characters to drop: those that belong to the call before them, or leading tokens."""
         held, last = self._held, self.last
         if not held or last is TEXT:
             return 0
@@ -294,7 +294,7 @@ class Content:
         return end + len(touching[end:]) - len(touching[end:].lstrip())
 
     def _before_own_end(self, closing: str) -> int:
-        """Return how much of some closing markup comes before the end of a tag that is open in the text: `</b>`.
+        """Return how much closing markup comes before the end of a tag that is open in the text, such as `</b>`.
 
         The tags of calls are left open often: `<tool_call>{bad} <tool_call>{good}</tool_call>`.
         """
@@ -305,7 +305,13 @@ class Content:
         return len(closing)
 
     def _emit(self, text: str, end: int, length: int) -> None:
-        """Take text for content, of which the last characters, up to an offset, are the output's own."""
+        """Emit text as content.
+
+        Args:
+            text: the text.
+            end: the offset after it.
+            length: how many of its last characters are in the output.
+        """
         self._has_text = True
         self._fresh.append(text)
         self._tail = text[-_TAIL:] if len(text) >= _TAIL else (self._tail + text)[-_TAIL:]
@@ -320,7 +326,7 @@ class Content:
 
 
 class _Thoughts:
-    """The reasoning of one turn: each thought without the white space at its ends, a blank line between two."""
+    """The reasoning of one turn: stripped thoughts, with a blank line between two."""
 
     __slots__ = ("_has_text", "_kept", "_tail")
 
@@ -334,7 +340,7 @@ class _Thoughts:
         self._tail = None
 
     def add(self, piece: str) -> str:
-        """Take the next piece of a thought, and return what is certain now: white space waits for what follows."""
+        """Add the next piece of a thought; return what is certain now: white space waits for what follows."""
         body = piece.rstrip()
         if not body:
             if self._tail is not None:

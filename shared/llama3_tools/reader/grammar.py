@@ -1,7 +1,7 @@
 """What an extractor looks for: markup (principle 2), names of tools (principle 3), what opens quotation (principle 4).
 
-Each pattern is compiled twice: for text that has ended, and for text that may go on, where what stands at its end may
-only be the beginning of something. A group without a width at the end of an alternative says what was found.
+Each pattern is compiled twice: for text that has ended, and for text that may go on, whose end may only be the
+beginning of something. An empty group at the end of an alternative says what was found.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from llama3_tools.reader.markup import (
 Match: TypeAlias = Callable[..., "re.Match[str] | None"]
 
 _BETWEEN = r"[ \t]{0,4}[=:,]?[ \t]{0,4}(?:\r?\n[ \t\r\n]{0,8}(?:`{3}(?:json)?\r?\n)?)?"
-"""What may stand between the name of a tool and the object of its arguments; DeepSeek-R1 writes a fence there."""
+"""What may come between the name of a tool and its object of arguments; DeepSeek-R1 writes a fence there."""
 _BEGUN = rf"{_BETWEEN}(?:\r|`{{1,3}}(?:j(?:s(?:on?)?)?)?\r?)?"
 """As much of that as has come, at the end of the text."""
 _FUNCTION = (
@@ -38,7 +38,7 @@ _FUNCTION = (
 )
 """`<function=NAME>`, `<function name="NAME">`, and what Llama writes instead of them."""
 _FULL = r"(?<=[ \t\n\r]{128})(?=[ \t\n\r])"
-"""After as much of `SPACE` as there may be, where there is still more: no text that comes changes what this is."""
+"""After all that `SPACE` matches, where more white space follows: more text does not change what this is."""
 _ROLE_BEGINS = r"[A-Za-z]{0,16}[ \t]{0,4}(?:\r|<(?:\|[a-z_]{0,14}\|?)?)?\Z"
 _OTHER_HEADER = rf"\s{{0,8}}{OTHERS}\s{{0,8}}{HEADER_END}"
 _FUNCTOOLS = "functools["
@@ -53,11 +53,11 @@ class Grammar(NamedTuple):
     run: Match
     """Matches markup, delimiters and white space; groups `open` and `close`: the last tags of each kind."""
     run_after_text: Match
-    """Matches the same where text stands before, to which delimiters and a closing tag belong."""
+    """Matches the same after text, to which delimiters and a closing tag belong."""
     others: Mapping[str, Match]
-    """What else begins where a call may stand, by its first character."""
+    """Matches of what else may begin where a call may be, by first character."""
     name: Match | None
-    """Matches the name of a tool with what may stand between it and its arguments."""
+    """Matches the name of a tool, and what may come between it and its arguments."""
 
 
 @lru_cache(maxsize=64)
@@ -104,7 +104,7 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
 
 
 def _first(*, json: bool, names: bool, ended: bool) -> str:
-    """Return what may begin something in text. Each begins with a character of its own: that is fast to search for."""
+    """Return what may begin something in text. Each begins with a literal character, which is fast to search for."""
     at_end = "" if ended else r"|\Z"
     end = r"\Z"
     letter = r"|[^\W\d]" if names else ""
@@ -125,7 +125,7 @@ def _first(*, json: bool, names: bool, ended: bool) -> str:
 
 
 def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
-    """Return what may stand between two calls: markup, delimiters, white space. After text, no closing comes first."""
+    """Return what may come between two calls: markup, delimiters, white space. After text, no closing comes first."""
     call = f"|{CALL}" if names else ""
     at_end = r"|\Z" if ended else ""
     other_role = rf"{OTHERS}[ \t]{{0,4}}(?:\r?\n|{HEADER_END}{at_end})"
@@ -159,7 +159,7 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
 
 
 def _angle(*, function: bool, ended: bool) -> dict[str, str]:
-    """Return what begins with `<` and is no markup of calls: quotation, and tags that name their tool."""
+    """Return what begins with `<` and is not plain markup: quotation, and tags that name their tool."""
     at_end = r"|\Z" if ended else ""
     things = [
         rf"<(?P<thinks>{THOUGHTS})>(?P<thought>)",
@@ -203,6 +203,6 @@ def _bracketed(*, names: bool, ended: bool) -> dict[str, str]:
 
 
 def _name(*, ended: bool) -> str:
-    """Return the name of a tool where a call may stand: a pythonic call, or an object after the name."""
+    """Return the name of a tool where a call may be: a pythonic call, or an object after the name."""
     written = rf"(?P<name>{WORD_NAME})(?:[ \t]{{0,8}}\((?P<call>)|{_BETWEEN}(?=\{{)(?P<head>))"
     return written if ended else rf"{written}|(?P<begun>{WORD_NAME})(?:{_BEGUN})\Z(?P<begins>)"

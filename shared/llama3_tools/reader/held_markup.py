@@ -1,4 +1,4 @@
-"""The markup since the last text or call, and what is known of the place where it began (principle 2)."""
+"""The markup since the last text or call, and the place where it began (principle 2)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from llama3_tools.reader.surroundings import FREE, Place, Surroundings
 from llama3_tools.reader.window import Window
 
 _KEPT = 1024
-"""How much of the markup before a candidate anyone looks at."""
+"""How much of the markup before a candidate is kept."""
 _LINE = 64
 _SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]", "。", "！", "？")  # noqa: RUF001
-"""What code after `<|python_tag|>` may stand after: it does not begin in the middle of a sentence."""
+"""The ends of text after which `<|python_tag|>` may begin code: never in the middle of a sentence."""
 _ON_LINE = (IN_BLOCKQUOTE, IN_RESULT)
 _LETS_CALL_STAND = re.compile(r"(?:[\[\]`~]|[|\uff5c]>|>>>|functools)\s*\Z").search
 
@@ -32,7 +32,7 @@ class HeldMarkup:
         self.quoted: str | None = None
         """Why it is quoted, if it is."""
         self.place = FREE
-        """What the place is in where it began."""
+        """What the place where it began is in."""
         self.may_be_code = False
         """Whether code may begin there."""
         self.opened = ""
@@ -74,7 +74,7 @@ class HeldMarkup:
         self.text, self.quoted, self.place, self.may_be_code = "", None, FREE, True
 
     def clear(self, *, keep_list: bool = False) -> None:
-        """Note that text or a region follows: the markup is text, and the tag no wrapper."""
+        """Note that text or a region follows: the markup is text, and its tag wraps no call."""
         self.text, self.opened = "", ""
         self.in_list = self.in_list and keep_list
 
@@ -90,19 +90,19 @@ class HeldMarkup:
 
     @property
     def lets_call_stand(self) -> bool:
-        """Whether a pythonic call may stand after it, wherever that is on its line."""
+        """Whether a pythonic call may come after it, anywhere on a line."""
         return self.in_list or self.is_for_calls or _LETS_CALL_STAND(self.text) is not None
 
     def why_quoted(self, at: int) -> str | None:
-        """Return why a candidate that begins at an index is quoted, or the markup before it."""
+        """Return why a candidate at an index, or the markup before it, is quoted; `None` if it is not."""
         return self.quoted if self.text else self._quotation.why(at)
 
     def place_of(self, at: int) -> Place:
-        """Return what the place is in where a candidate begins, or the markup before it."""
+        """Return what the place is in where the markup before a candidate begins, or the candidate itself."""
         return self.place if self.text else self._around.place(at)
 
     def note(self, at: int) -> None:
-        """Note what is known of an index at which markup begins; after a call, that is known."""
+        """Note what the place is in where markup begins at an index; after a call, that is known already."""
         self.quoted = self._quotation.why(at)
         self.place = self._around.place(at)
         before = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")

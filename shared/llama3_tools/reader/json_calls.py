@@ -31,7 +31,7 @@ OTHER_NAMES = (
     "function",  # letta-ai/letta issue 1450, with `params`
     "action",  # LangChain's JSON agents, with `action_input`: langchain-ai/langchain issue 17356
 )
-"""The other keys under which the name of a declared tool may stand."""
+"""The other keys for the name of a declared tool."""
 _OTHER_ARGUMENTS = (
     "args",  # LangChain's ToolCall
     "params",  # letta-ai/letta issue 1450
@@ -50,13 +50,13 @@ _OTHER_ARGUMENTS = (
     "argument",
 )
 _NONE: tuple[object, ...] = (None, "")
-"""What stands under a key of arguments if there are none."""
+"""The values of a key of arguments that mean that there are none."""
 _LABELS = ("type", "id")
-"""What may stand beside the name of a call that has no arguments."""
+"""The keys that a call without arguments may have beside its name."""
 _DESCRIPTIONS = {"description", "input_schema", "inputSchema"}
-"""What a schema has, and a call has not."""
+"""The keys of a schema that a call does not have."""
 _RESULTS = {"output", "result", "observation", "tool_output"}
-"""What stands beside a call that was run already."""
+"""The keys that a call has if it was run already."""
 _TYPES = {"string", "integer", "number", "boolean", "array", "object"}
 
 _W = r"[ \t\n\r]*"
@@ -79,7 +79,7 @@ class WrittenCall(NamedTuple):
 
 
 def plain_call(text: str, at: int) -> tuple[WrittenCall, int] | None:
-    """Read the call whose brace is at `text[at]`, if it is written as nearly all are; else return `None`.
+    """Return the call whose brace is at `text[at]` if it is written as nearly all are; else `None`.
 
     The caller knows that the text has no escapes of Unicode, no half surrogates, and is not nested too deep.
 
@@ -112,7 +112,7 @@ def plain_call(text: str, at: int) -> tuple[WrittenCall, int] | None:
 def read_call(  # noqa: PLR0911 (one shape after another)
     parsed: JsonObject, tools: Mapping[str, Tool] | None
 ) -> WrittenCall | Refusal:
-    """Read an object in any of the shapes of a call.
+    """Return the call that an object is, in any shape, or why it is not a call.
 
     >>> from llama3_tools.literals.json_object import parse_object
     >>> read_call(parse_object('{"name": "f", "parameters": {"n": 1}}', 0), None)
@@ -146,7 +146,7 @@ def read_call(  # noqa: PLR0911 (one shape after another)
 
 
 def argued_call(name: str, parsed: JsonObject, tools: Mapping[str, Tool] | None) -> WrittenCall | Refusal:
-    """Read the arguments of a tool that what stands before them names.
+    """Return the call whose arguments are an object, and whose tool is named before it.
 
     A complete call of the same tool is that call, unless the tool has a parameter `name`.
     """
@@ -165,7 +165,7 @@ def argued_call(name: str, parsed: JsonObject, tools: Mapping[str, Tool] | None)
 
 
 def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:
-    """Refuse a call that says nothing about arguments, unless it is of a declared tool that requires none."""
+    """Return why a call without arguments is refused; `None` if its tool is declared and requires none."""
     tool = (tools or {}).get(name)
     if tool is not None and not tool.requires_arguments:
         return None
@@ -183,7 +183,7 @@ def _name_of(members: Mapping[str, Any]) -> str | None:
 
 
 def _key_of_name(members: Mapping[str, Any], tools: Mapping[str, Tool] | None) -> str | Refusal | None:
-    """Return the other key under which the name stands."""
+    """Return the other key that has the name."""
     if members.get("type") == "function" and isinstance(members.get("function"), str):
         return "function"  # the 1B's shape
     if not tools or not members.keys().isdisjoint(ENVELOPES):
@@ -256,7 +256,7 @@ def _named_call(  # noqa: PLR0911 (a refusal each)
 def _call_without_arguments(
     members: Mapping[str, Any], name: str, tools: Mapping[str, Tool] | None
 ) -> WrittenCall | Refusal:
-    """Take a call that says no more than its name: other keys may be arguments, a result or a schema."""
+    """Return a call that has only a name, or why it is refused: other keys may be arguments, a result or a schema."""
     others = [key for key, value in members.items() if key not in (*_LABELS, *ARGUMENTS) and value not in (None, name)]
     if not _DESCRIPTIONS.isdisjoint(others):
         return _schema_echo(name)
@@ -270,7 +270,7 @@ def _call_without_arguments(
 
 
 def _given(members: Mapping[str, Any], name: object, tools: Mapping[str, Tool] | None) -> list[str]:
-    """Return the keys that hold arguments. Documented keys win; an empty object does not count beside a full one."""
+    """Return the keys that have arguments. Documented keys win; an empty object does not count beside a full one."""
     given = [key for key in ARGUMENTS if members.get(key) not in _NONE]
     if len(given) > 1:
         given = [key for key in given if members[key] != {}] or given[:1]

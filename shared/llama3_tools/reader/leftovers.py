@@ -1,4 +1,4 @@
-"""Odd forms that name a declared tool, in text that is left: they are reported, as nothing is silent (principle 7)."""
+"""Odd forms that name a declared tool, in text that was not read as calls: they are reported (principle 7)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEFT = re.compile(
 
 
 class Leftover(NamedTuple):
-    """The name of a declared tool, after which stands what could be its arguments."""
+    """The name of a declared tool before what could be its arguments."""
 
     name: str
     start: int
@@ -43,8 +43,8 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
     [Leftover(name='now', start=2, end=5)]
 
     Args:
-        text: the text, with what stands before the piece.
-        begin: the index from which on that is text, too.
+        text: the text, with what comes before the piece.
+        begin: the index from which that is text, too.
         start: the index of the piece.
         end: the index after it.
         names: the declared tools.

@@ -4,12 +4,12 @@ A chunk is added to the window. Then the step of the state reads on and returns 
 needed:
 
 - TEXT searches for what may begin something: a line on which a tool is named, a brace, markup.
-- GAP matches all that may come before, between and after calls at once, and looks at what follows: an object or the
-  name of a tool begins a candidate; anything else is text, and what was held becomes text, too.
+- GAP matches at once everything that may come before, between and after calls, and looks at what follows: an object
+  or the name of a tool begins a candidate. Anything else is text, and the held markup becomes text, too.
 - REGION searches quotation for its end, and for candidates, which are reported.
 - CANDIDATE lets the candidate read on.
 
-`openings` has what begins in a gap, `turn` what becomes of it.
+`openings` begins what follows a gap; `turn` decides what it is.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Machine:
         return turn.hold("]")
 
     def _closing(self, char: str) -> str:
-        """Return what goes with the call before it: the end of bold, or a bracket that closes nothing; or no text."""
+        """Return what goes with the call before it: the end of bold or a tag, a bracket too many; `""` if nothing."""
         turn, window = self.turn, self.turn.window
         text, pos = window.text, window.pos
         if char == "*":

@@ -7,9 +7,9 @@ import re
 from llama3_tools.limits import LONGEST_NAME
 
 NAME = rf"[\w.:/-]{{1,{LONGEST_NAME}}}"
-"""The name of a tool, if what stands around it says that it is one."""
+"""The name of a tool, if the text around it shows that it is one."""
 WORD_NAME = rf"[^\W\d][\w.:/-]{{0,{LONGEST_NAME - 1}}}"
-"""The name of a tool, if only its place says so: it begins with a letter or `_`."""
+"""The name of a tool, if only its place shows that: it begins with a letter or `_`."""
 METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`."""
 CALL = rf"{WORD_NAME}[ \t]{{0,8}}\("

@@ -1,4 +1,4 @@
-"""What begins where a call may be, and is no object: names, fences, tags that name a tool or open quotation."""
+"""What begins where a call may be: objects, names, fences, tags that name a tool or open quotation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from llama3_tools.values import RejectionReason
 
 _XML = re.compile(r"\s*<[A-Za-z]").match
 _NO_PART_OF_NAME = ":.-/"
-"""What a name in text may have within, and not at its end."""
+"""What a name in text may have inside, but not at its end."""
 _LINE, _MOST_INDENT = 64, 3
 
 
 def begin_object(turn: Turn, at: int, head: Head | None = None) -> State | None:
-    """Read the object at an index: a call, or the arguments of the tool that what stands before it names."""
+    """Begin with the object at an index: a call, or the arguments of a tool that is named before it."""
     window, content, markup = turn.window, turn.content, turn.markup
     text, base = window.text, window.base
     may_scan = turn.candidates.may_scan(at)
@@ -61,11 +61,11 @@ def _head_of_tag(turn: Turn) -> Head | None:
 
 
 def _wait(_turn: Turn, _match: re.Match[str]) -> None:
-    """Wait for text: it takes more to know what begins."""
+    """Wait for more text, to know what begins."""
 
 
 def _begin_function(turn: Turn, match: re.Match[str]) -> State | None:
-    """Begin with a tag that names its tool: what follows is its arguments."""
+    """Begin with a tag that names a tool: its arguments follow."""
     at, end = match.span()
     window, markup = turn.window, turn.markup
     text, base, name, inside = window.text, window.base, match["tool"], match["inside"]
@@ -124,7 +124,7 @@ def _begin_or_end_fence(turn: Turn, match: re.Match[str]) -> State:
 
 
 def _begin_turn(turn: Turn, match: re.Match[str]) -> State:
-    """Begin another's turn."""
+    """Begin the turn of another role."""
     turn.settle()
     turn.hold(match[0])
     return turn.quote(OTHER_TURN)
@@ -142,7 +142,7 @@ def _begin_result(turn: Turn, match: re.Match[str]) -> State:
 
 
 def _begin_quotation(turn: Turn, match: re.Match[str], region: Region) -> State:
-    """Begin quotation with a tag: it is text, but for that of reasoning that is split off."""
+    """Begin quotation with a tag, which is text, unless it is that of reasoning that is split off."""
     turn.settle()
     if turn.quotation.why(match.start()) is not None:
         return turn.put_as_text(match.end())
@@ -168,7 +168,7 @@ def _begin_pythonic(turn: Turn, match: re.Match[str]) -> State | None:
 
 
 def _begin_arguments(turn: Turn, at: int, paren: int, name: str) -> State | None:
-    """Read the pythonic call at an index, of which the parenthesis is at another."""
+    """Begin with the pythonic call at an index, whose parenthesis is at another."""
     if turn.markup.in_list:
         turn.content.confirm()
     window = turn.window
@@ -180,7 +180,7 @@ def _begin_arguments(turn: Turn, at: int, paren: int, name: str) -> State | None
 
 
 def _begin_named(turn: Turn, match: re.Match[str]) -> State | None:
-    """Begin the object of arguments after the name of a declared tool, if one may be here."""
+    """Begin with the name of a tool before its arguments, if it may be a call here."""
     at = match.start()
     name = (match["listed"] if match.lastgroup == "bracketed" else match["name"]).rstrip(_NO_PART_OF_NAME)
     is_known = name in turn.rules.names or _is_tried_as_call(turn)
@@ -202,7 +202,7 @@ def _begin_name(turn: Turn, match: re.Match[str]) -> State | None:
 
 
 def _tool_of(turn: Turn, name: str) -> str | None:
-    """Return the tool that a pythonic call names, if it is declared, or one of Meta's."""
+    """Return the tool that a pythonic call names, if it is declared or one of Meta's."""
     names = turn.rules.names
     if name in names:
         return name
@@ -213,7 +213,7 @@ def _tool_of(turn: Turn, name: str) -> str | None:
 
 
 def _is_tried_as_call(turn: Turn) -> bool:
-    """Return whether whatever is named here is meant as a call, declared or not."""
+    """Return whether any name here is meant as a call, declared or not."""
     return turn.markup.is_for_calls and not turn.is_code_due
 
 
@@ -233,7 +233,7 @@ def _may_be_call(turn: Turn) -> bool:
 
 
 def _is_alone(turn: Turn, at: int) -> bool:
-    """Return whether nothing but markup, or the marker of a list, stands on the line before an index."""
+    """Return whether only markup, or the marker of a list, is on the line before an index."""
     return turn.content.last is CALL or bool(turn.markup.text) or turn.quotation.is_alone(at)
 
 
@@ -249,4 +249,4 @@ BEGIN: dict[str, Callable[[Turn, re.Match[str]], State | None]] = {
     "begins": _begin_name,
     **dict.fromkeys(("more", "more_header", "more_im", "more_tag", "more_function", "more_arrows"), _wait),
 }
-"""What is done with what begins, by the last group of the pattern that matched. `None`: more text has to come."""
+"""How each thing begins, by the last group of the pattern that matched. `None`: more text has to come."""

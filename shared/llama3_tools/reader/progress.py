@@ -21,12 +21,12 @@ _NAME_FIRST = re.compile(
 
 @dataclass(slots=True, eq=False)
 class _Begun:
-    """A candidate that events told of, and that has neither become a call nor turned out to be none."""
+    """A candidate that events reported, and that is not decided yet."""
 
     name: str
     begin: int
     end: int
-    """The offset up to which events told of it."""
+    """The offset up to which events reported it."""
 
 
 class Progress:
@@ -59,7 +59,7 @@ class Progress:
 
     @staticmethod
     def _has_ended(begun: _Begun, turn: Turn, events: list[Event]) -> bool:
-        """Say what became of a call that is no longer written, unless it waits."""
+        """Report that a call came or was withdrawn, and return `True`; `False` if it waits."""
         content = turn.content
         if any(one.call.span[0] == begun.begin for one in content.waiting):
             return False

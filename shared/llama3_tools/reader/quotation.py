@@ -41,17 +41,17 @@ class Quotation:
         self.region: Region | None = None
         """The region that is open."""
         self.fence = ""
-        """The backticks of the fence that is open, and is no region (yet)."""
+        """The backticks of the fence that is open, and not (yet) a region."""
         self.fence_is_fresh = False
-        """Whether nothing but markup came since it was opened: what comes first says whether it is quotation."""
+        """Whether only markup came since it was opened: what comes first decides whether it is quotation."""
         self.fence_from = -1
-        """The offset at which it opened, if that is markup: if a call came since, its end is markup, too."""
+        """The offset at which it opened, if its first line is markup: if a call came since, its last line is, too."""
         self.line_from = 0
         """The offset after the last call or region: there the line begins anew."""
         self._string_end = -1
         """The offset after the last candidate in quotes: one after its comma is in them, too."""
         self._read_to = 0
-        """The offset up to which the line was read: only if someone asks, and from there on, so all of it is linear."""
+        """The offset up to which the line was read. It is read on demand, and from there on: that is linear."""
         self._head = ""
         """The beginning of the line."""
         self._ticks = 0
@@ -115,7 +115,7 @@ class Quotation:
         self.region, self.line_from = None, offset
 
     def begin_line(self, offset: int) -> None:
-        """Let the line begin anew at an offset: what is before it there quotes nothing after it."""
+        """Begin the line anew at an offset: what is before it quotes nothing after it."""
         self.line_from = offset
 
     def begin_in_fence(self) -> None:
@@ -129,11 +129,11 @@ class Quotation:
         self.fence_from = self._window.base + self._window.pos if is_fresh else -1
 
     def close_fence(self) -> None:
-        """Note that the fence closes, or is none."""
+        """Note that the fence closes, or is not a fence."""
         self.fence, self.fence_is_fresh = "", False
 
     def begin_fence_with_attempt(self) -> None:
-        """Note that an attempt comes first in the fence: it is no quotation, and its beginning is text."""
+        """Note that an attempt comes first in the fence: it is not quotation, and its first line is text."""
         self.fence_is_fresh, self.fence_from = False, -1
 
     def end_call(self, offset: int) -> None:

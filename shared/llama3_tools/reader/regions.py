@@ -46,9 +46,9 @@ OTHER_TURN = _region(
     rf"{HEADER}\s{{0,8}}assistant\s{{0,8}}{HEADER_END}|{IM_START}assistant(?![A-Za-z])",
     r"<(?:\|[a-z_]{0,16}(?:\|(?:>\s{0,8}[a-z]{0,9}\s{0,8}(?:<(?:\|[a-z_]{0,14}\|?)?)?)?)?)?",
 )
-"""What stands after the header of another's turn, up to the assistant's next one."""
+"""The turn of another role, from its header to the assistant's next one."""
 _NAMED = "in a tag that names its tool"
 IN_TAG = region_of_tag("function", _NAMED)
-"""What stands in `<function=NAME>` that holds no object."""
+"""The inside of a `<function=NAME>` without an object."""
 IN_TAG_OF_LINE = _region(_NAMED, r"</function>|(?=\n)", beginnings("</function>"))
 """The same within a sentence, which may only mention the tag: it ends with the line."""

@@ -50,7 +50,7 @@ def attempted_name(text: str) -> str | None:
 
 
 def has_call_keys(text: str) -> bool:
-    """Return whether a candidate has the key of arguments, or that of an envelope.
+    """Return whether a candidate has a key of arguments or of an envelope.
 
     >>> has_call_keys('{"arguments": {"now": True}'), has_call_keys('{"name": "Alice"')
     (True, False)
@@ -83,11 +83,11 @@ class Rejections:
         self._list: list[Rejection] = []
         self._quotations: set[str] = set()
         self._broke_at = -1
-        """The offset of the candidate that broke last: what is left over, up to the next call, may be a part of it."""
+        """The offset of the candidate that broke last: odd forms up to the next call may be parts of it."""
         self._looked_over = 0
-        """The offset up to which text was looked over for what is left."""
+        """The offset up to which text was searched for odd forms."""
         self.has_words = False
-        """Whether there is text that is no quotation."""
+        """Whether there is text outside quotation."""
 
     def add(self, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
         """Add a rejection.
@@ -95,7 +95,7 @@ class Rejections:
         Args:
             start: the offset of its first character.
             end: the offset after its last.
-            refusal: why it is no call.
+            refusal: why it is not a call.
             is_meant: whether the model meant to call by it.
         """
         found = self._list
@@ -110,15 +110,15 @@ class Rejections:
         found.append(Rejection((start, end), reason, detail, name, is_meant and reason not in _NEVER))
 
     def note_broken(self, offset: int) -> None:
-        """Note that a candidate broke that begins at an offset."""
+        """Note that the candidate at an offset broke."""
         self._broke_at = offset
 
     def note_words(self) -> None:
-        """Note that there is text that is no quotation."""
+        """Note that there is text outside quotation."""
         self.has_words = True
 
     def look_over(self, end: int) -> None:
-        """Report what names a declared tool in an odd form, in text that was not looked over, up to an index."""
+        """Report odd forms that name a declared tool, in text up to an index that was not searched before."""
         names = self._names
         if not names:
             return
@@ -145,7 +145,7 @@ class Rejections:
             self.add(base + left.start, base + left.end, refusal, is_meant=is_meant)
 
     def _name_last(self, name: str) -> bool:
-        """Give the last rejection the name of its tool, if it is an attempt that lacks one; return whether it does."""
+        """Set the name of the last rejection if it is an attempt without one; return whether it was."""
         last = self._list[-1] if self._list else None
         if last is None or not last.is_attempt or last.name is not None:
             return False
@@ -153,7 +153,7 @@ class Rejections:
         return True
 
     def mean_quoted(self) -> None:
-        """Mark the calls in quotation as attempts if a quotation is all that the output has."""
+        """Mark quoted calls as attempts if the output has nothing but quotation."""
         if not self.has_words and self._quotations and not self._quotations - _MEANT_ALONE:
             self._list = [
                 replace(one, is_attempt=True) if one.reason is RejectionReason.QUOTED else one for one in self._list

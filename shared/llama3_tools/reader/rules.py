@@ -1,4 +1,4 @@
-"""What an extractor reads, and from what was written to calls: by the declared tools (principle 1)."""
+"""Which formats are enabled, and how parsed text becomes a call to a declared tool (principle 1)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BUILT_IN = ("brave_search", "wolfram_alpha")
 
 _MESSAGES = ("message", "content", "thought")
 _LABELS = ("role", "name", "type", "id", "index", "finish_reason")
-"""What may stand in an envelope and is not read, as OpenAI's messages have it. Other keys hold what would be lost."""
+"""The keys of an envelope that are not read, as in OpenAI's messages. The values of other keys would be lost."""
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
@@ -48,13 +48,13 @@ class Placed(NamedTuple):
 
 
 Part: TypeAlias = "Placed | str | ReasoningDelta"
-"""What an envelope has: a call, the message, or a thought that is split off."""
+"""A part of an envelope: a call, the message, or a thought that is split off."""
 Found: TypeAlias = "WrittenCall | list[Part]"
-"""What an object is: a call, or the parts of an envelope."""
+"""A call, or the parts of an envelope."""
 
 
 def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
-    """Return what makes arguments fit the schemas of these tools, by the names of the tools.
+    """Return the coercers of these tools, by the names of the tools.
 
     >>> coercers_of({"now": Tool("now")})["now"].coerce({}).arguments
     {}
@@ -67,10 +67,10 @@ def _coercer_of(tool: Tool) -> Coercer:
 
 
 class Rules:
-    """What an extractor reads: the forms, the tools that may be called, and how a call of one is made."""
+    """The formats that an extractor reads, the tools that may be called, and how a call is made."""
 
     def __init__(self, tools: Mapping[str, Tool] | None, options: ReadOptions) -> None:
-        """Take what the extractor was given."""
+        """Set up the rules for the tools and options of an extractor."""
         formats = options.formats
         self.tools = tools
         """The declared tools by name, or `None` if any name may be called."""
@@ -82,7 +82,7 @@ class Rules:
         self.reads_code = "code" in formats if formats is not None else CODE_INTERPRETER in self.declared
         has_names = "pythonic" in formats if formats is not None else bool(tools)
         self.names: Mapping[str, Tool] = self.declared if has_names else {}
-        """The declared tools whose name says that a call follows: in pythonic calls, and before an object."""
+        """The declared tools whose name announces a call: in pythonic calls, and before an object."""
         self.grammars = grammar_of(
             calls=formats != ("none",),
             json=self.reads_json,
@@ -116,7 +116,7 @@ class Rules:
 
         Args:
             name: the name as it was written, perhaps with `.call` after it.
-            written: the parentheses, and what stands between them.
+            written: the parentheses, with what is between them.
         """
         base = name.removesuffix(METHOD)
         is_method = base != name and name not in self.declared and (base in self.declared or base in BUILT_IN)
@@ -135,7 +135,7 @@ class Rules:
         return self.check_pythonic(WrittenCall(name, parsed.members, json))
 
     def check_pythonic(self, written: WrittenCall) -> WrittenCall | Refusal:
-        """Return a pythonic call, or why it is none."""
+        """Return a pythonic call, or why it is not a call."""
         if not written.arguments and (self.tools is None or written.name in self.tools):
             refusal = refuse_empty(written.name, self.tools)
             if refusal is not None:
@@ -143,7 +143,7 @@ class Rules:
         return self.checked(written)
 
     def checked(self, found: WrittenCall | Refusal) -> WrittenCall | Refusal:
-        """Return a call, or why it is none: of a tool that was not declared, or with arguments nested too deep."""
+        """Return a call, or why it is refused: an undeclared tool, or arguments that are nested too deep."""
         if isinstance(found, Refusal):
             return found
         if not self.may_call(found.name):
@@ -179,12 +179,12 @@ class Rules:
         return ToolCall(name, arguments, json, call_id, span, format_, changes, problems, deviations, repaired_from)
 
     def arguments_of(self, written: WrittenCall) -> dict[str, Any]:
-        """Return the arguments that a call has once it is made."""
+        """Return the arguments that the call will have."""
         coercer = self._coercer(written.name)
         return coercer.coerce(written.arguments).arguments if coercer else written.arguments
 
     def _coercer(self, name: str) -> Coercer | None:
-        """Return what makes the arguments of a tool fit, made when the tool is called first; `None` if nothing does."""
+        """Return the coercer of a tool, made when it is first called; `None` if its arguments are not coerced."""
         if not self.options.coerce_arguments or name not in self.declared:
             return None
         if name not in self._coercers:
@@ -192,7 +192,7 @@ class Rules:
         return self._coercers[name]
 
     def _envelope(self, parsed: JsonObject) -> list[Part] | Refusal | None:
-        """Read an envelope; return `None` for any other object."""
+        """Return the parts of an envelope, or why it is refused; `None` for any other object."""
         members = parsed.members
         is_call = "name" in members and "role" not in members
         if is_call or not members.keys().isdisjoint(ARGUMENTS) or all(key in members for key in ENVELOPES):
@@ -241,7 +241,7 @@ class Rules:
 
 
 def _arguments_in_json(arguments: Arguments, tool: Tool | None) -> str | Refusal:
-    """Write arguments as one JSON object; those without a name by the order of the tool's parameters."""
+    """Return arguments as one JSON object; those without a name go to the tool's parameters in order."""
     positional, named = arguments.positional, arguments.keywords
     parameters = list(tool.parameters.get("properties") or ()) if tool else []
     if len(positional) == 1 and not named and positional[0].startswith("{"):

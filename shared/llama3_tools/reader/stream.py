@@ -10,7 +10,7 @@ from llama3_tools.values import Event, Extraction, Rejection
 
 
 class ExtractionStream:
-    """Takes the output of one model turn in chunks, and hands out text and calls as soon as they are certain.
+    """Reads one model turn in chunks, and returns text and calls as soon as they are certain.
 
     Made by `Extractor.stream()`. However an output is cut into chunks, text and calls are the same. Progress events
     depend on the chunks.
@@ -33,18 +33,18 @@ class ExtractionStream:
         self._machine = machine
         self._progress = Progress() if machine.turn.rules.options.progress else None
         self._has_failed = False
-        """Whether an exception ended the machine's work. Set while it is at work, too."""
+        """Whether an exception stopped the machine. Also set while it works."""
         self._extraction: Extraction | None = None
         self._ended_by = ""
 
     def keep_trace(self) -> Trace:
-        """Return what will say where the pieces of the output stand that are content or reasoning, or quotation."""
+        """Return a trace that will list the places of content, reasoning and quotation."""
         turn = self._machine.turn
         turn.content.trace = trace = Trace([], [(0, 0)] if turn.quotation.region else [])
         return trace
 
     def feed(self, chunk: str) -> list[Event]:
-        """Take the next chunk, of any length.
+        """Read the next chunk, of any length.
 
         Returns:
             The events that the chunk made certain, in order. White space at the end of text is held back until it is
@@ -68,7 +68,7 @@ class ExtractionStream:
         return events if self._progress is None else events + self._progress.events(machine.turn)
 
     def flush(self, *, complete: bool = True) -> list[Event]:
-        """Take the end of the output, and hand out what was held back for it.
+        """End the output, and return what was held back.
 
         Args:
             complete: whether the model ended its turn, rather than a limit (finish reason `length` or
@@ -86,7 +86,7 @@ class ExtractionStream:
         return self._end("flush()", complete=complete)
 
     def abort(self) -> list[Event]:
-        """Take the news that the stream broke off: what was held back is text, and nothing is called (principle 6).
+        """End a stream that was interrupted. Held-back output becomes text; no call is made (principle 6).
 
         Returns:
             The events of that text.
@@ -114,14 +114,14 @@ class ExtractionStream:
         return self._machine.turn.rejections.in_order()
 
     def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
-        """Take a whole output, on a stream that was given nothing yet, and end the turn.
+        """Read a whole output on a fresh stream, and end the turn.
 
         Args:
             text: the output.
-            complete: as `flush` has it.
+            complete: as in `flush`.
 
         Returns:
-            The content and the calls, as `extraction` has them from then on.
+            The content and the calls, as `extraction` does from then on.
 
         Raises:
             Exception: whatever `id_factory` raises.

@@ -18,7 +18,7 @@ class Place(IntEnum):
     FREE = 0
     """Nothing: anything may begin there."""
     OPEN = 1
-    """An object, where no value may stand: the model left it open, and JSON begins anew."""
+    """An object, where no value can be: the model left it open, and JSON begins anew."""
     PART = 2
     """Something of which what begins there is a part."""
 
@@ -27,24 +27,24 @@ FREE, OPEN, PART = Place
 
 # The state of a bracket that is open is one byte, as an output may open millions: a number, and flags.
 _TEXT, _QUOTE, _VALUE, _ASSIGNED = range(4)
-"""Prose, and arrays that turned out to be prose: in it; after a quotation mark; after `"…":`; after `=`."""
+"""In prose, and in arrays that turned out to be prose: in text, after a quotation mark, after `"…":`, after `=`."""
 _FIRST, _WORD, _STRING, _ELEMENT, _DATA = range(4, 9)
-"""An array: its first value is due, is a word, a string or an array; it is data, and a value is due, or was read."""
+"""In an array: the first value is due, is a word, is a string or an array; in data, a value is due, was read."""
 _KEY, _NAME, _MEMBER, _DONE, _OTHER = range(9, 14)
-"""An object: a key is due, was read; its value is due, was read; it is none that JSON or Python has."""
+"""In an object: a key is due, was read; its value is due, was read; it is not one of JSON or Python."""
 _CALL = 14
-"""The arguments of a call; then brackets in them, which are read by the same rules."""
+"""In the arguments of a call; next, the brackets in them, which follow the same rules."""
 _INNER = {"(": 15, "[": 16, "{": 17}
 _CLOSERS = "]]]]]]]]]}}}}}))]}"
 _NUMBER = 31
 _HARD, _SOFT, _MEANT = 32, 64, 128
-"""Flags: in data or arguments; in the value of a key; in what was meant as a call, which no blank line ends."""
+"""Flags: in data or arguments; in the value of a key; in a broken call, whose strings no blank line ends."""
 
 _WORDS, _STRINGS, _ARRAYS, _OBJECTS, _COMMAS, _COLONS, _EQUALS, _OTHERS = range(8)
 _KINDS = {",": _COMMAS, ":": _COLONS, "=": _EQUALS, '"': _STRINGS, "'": _STRINGS}
 _WORD_SIGNS = {_FIRST: "_-+.", _WORD: "_-+.", _KEY: "_$-.", _NAME: "_$-."}
 _AFTER_ELEMENT = (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _DATA, _DATA)
-"""A colon comes after the key of an object in which the array was left open."""
+"""A colon follows the key of an object in which the array was left open."""
 _NEXT = (
     # word, string, array, object, comma, colon, `=`, anything else
     (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
@@ -62,7 +62,7 @@ _NEXT = (
     (_DONE, _NAME, _DONE, _DONE, _KEY, _MEMBER, _DONE, _DONE),
     (_OTHER, _NAME, _OTHER, _OTHER, _KEY, _OTHER, _OTHER, _OTHER),
 )
-"""What the state of prose, an array or an object is after a token."""
+"""The next state of prose, an array or an object, by the kind of token."""
 
 _IN_PROSE = re.compile(r'["=(\[{]').search
 _IN_BRACKETS = re.compile(r'["=(\[{\]})\n]').search
@@ -71,11 +71,11 @@ _RUN = re.compile(r"[^\n\"'()\[\]{}]*").match
 # Bounded, as `re` keeps a record of each repetition.
 _BODY = {quote: re.compile(rf"(?:[^{quote}\\\n]+|\\[^\n]){{0,1000}}").match for quote in "\"'"}
 _GOES_ON = tuple("([{,=\\")
-"""What a line ends with that goes on in the arguments of a call."""
+"""The ends of lines after which the arguments of a call go on."""
 
 
 class Surroundings:
-    """Reads the text of a turn once, as far as someone asks, and keeps what is open.
+    """Reads the text of a turn once, as far as anyone asks, and keeps what is open.
 
     >>> Surroundings(Window('["a", {')).place(6), Surroundings(Window('["a", {}] {')).place(10)
     (<Place.PART: 2>, <Place.FREE: 0>)
@@ -88,19 +88,19 @@ class Surroundings:
         self._state = _TEXT
         """The state of the innermost bracket that is open, or of prose."""
         self._open = bytearray()
-        """Those around it."""
+        """The states around it."""
         self._counts = {")": 0, "]": 0, "}": 0}
-        """How many brackets are open, by what closes them: a search for one that is not would take long."""
+        """How many brackets are open, by what closes them: to search for one that is not open would take long."""
         self._quote = ""
         """The quotes of the string that is open; empty if none is."""
         self._is_closed = False
-        """Whether they came again: what follows says whether they end the string."""
+        """Whether they came again: what follows shows whether they end the string."""
         self._is_cut = False
-        """Whether a line break or a stray quote stands in it: it ends at a quote before a comma or a bracket."""
+        """Whether it has a line break or a stray quote: it ends at a quote before a comma or a bracket."""
         self._last = ""
-        """The last character in strings and arguments that is no white space."""
+        """The last character in strings and arguments, white space aside."""
         self._breaks = 0
-        """How many line breaks came after the last character that is no white space."""
+        """How many line breaks came since the last character, other white space aside."""
         self._is_indented = False
         self._meant = -1
         """The offset of a bracket that was meant to be a call, and broke."""
@@ -108,7 +108,7 @@ class Surroundings:
     # What the turn tells.
 
     def end_call(self, offset: int) -> None:
-        """Note that a call ends at an offset: what is open around it was left open."""
+        """Note that a call ends at an offset: everything open around it was left open, and ends."""
         if self._open:
             self._open.clear()
             self._counts = {")": 0, "]": 0, "}": 0}
@@ -116,18 +116,18 @@ class Surroundings:
         self._last, self._breaks = "", 0
 
     def skip(self, end: int) -> None:
-        """Skip what ends at an index, and was read by others: it opens nothing."""
+        """Skip what another part read up to an index: it opens nothing."""
         self._seen = self._window.base + end
         self._last, self._breaks = self._window.text[end - 1 : end], 0
 
     def skip_object(self, end: int, *, is_meant: bool) -> None:
-        """Skip an object that ends at an index and is text: data, unless a call was meant."""
+        """Skip an object that is text and ends at an index: it is data, unless a call was meant."""
         if not self._quote and self._state & _NUMBER < _CALL:
             self._begin_value(_OTHERS if is_meant and self._state & _NUMBER == _FIRST else _OBJECTS)
         self.skip(end)
 
     def mean(self, offset: int) -> None:
-        """Note that the bracket at an offset, which was not read yet, was meant to be a call, and broke."""
+        """Note that the bracket at an offset, not read yet, begins a broken call."""
         self._meant = offset
 
     # What the turn asks.
@@ -138,7 +138,7 @@ class Surroundings:
         return not self._open
 
     def place(self, at: int) -> Place:  # noqa: PLR0911 (one place after another)
-        """Read up to an index, and return what the place is in."""
+        """Read up to an index; return what that place is in."""
         self.read(at)
         if self._breaks and self._state & _NUMBER >= _CALL and not self._quote:
             self._begin_line(self._window.text[at : at + 1])
@@ -153,14 +153,14 @@ class Surroundings:
             return OPEN if is_stray else PART
         if state >= _CALL or state in (_VALUE, _ASSIGNED, _ELEMENT, _MEMBER) or self._state & _HARD:
             return PART
-        if state in (_DATA, _DONE):  # no value may stand there: the model left it open, and began anew
+        if state in (_DATA, _DONE):  # no value can be there: the model left it open, and began anew
             return OPEN if self._state & _MEANT else FREE
         if self._state & _SOFT and not (state >= _KEY and self._breaks):  # on a new line, it began anew
             return PART
         return OPEN if state >= _KEY else FREE
 
     def read(self, end: int) -> None:
-        """Read up to an index of the window, but for an escape or quotes of which more may come."""
+        """Read up to an index of the window, or to an escape or quotes there that may go on."""
         text, base = self._window.text, self._window.base
         pos = max(self._seen - base, 0)
         while pos < end:
@@ -189,7 +189,7 @@ class Surroundings:
         self._state = self._state & ~_NUMBER | state
 
     def _begin_value(self, kind: int) -> int:
-        """Note that a value of a kind begins; return the flags of what is in it."""
+        """Note that a value of a kind begins; return the flags for what is in it."""
         number, flags = self._state & _NUMBER, self._state & ~_NUMBER
         self._set(_NEXT[number][kind])
         if number in (_VALUE, _ASSIGNED, _ELEMENT):
@@ -215,7 +215,7 @@ class Surroundings:
             self._set(_TEXT if number <= _ASSIGNED else _DATA)
 
     def _close(self, bracket: str) -> None:
-        """Close what a bracket closes, and all that was left open inside."""
+        """Close what a bracket closes, and everything left open inside it."""
         if self._counts[bracket]:
             while _CLOSERS[self._state & _NUMBER] != bracket:
                 self._pop()
@@ -226,7 +226,7 @@ class Surroundings:
             self._pop()
 
     def _end_paragraph(self) -> None:
-        """Take a blank line. An element after a comma stays one, and so does the value of a key in what was a call."""
+        """End what a blank line ends: all but an array after a comma, and a broken call whose key has no value yet."""
         while self._open and self._state & _NUMBER != _ELEMENT:
             if self._state & _MEANT and self._state & _NUMBER == _MEMBER:
                 return
@@ -279,7 +279,7 @@ class Surroundings:
         self._quote, self._is_closed, self._is_cut, self._last = quotes, False, False, quotes[0]
 
     def _read_arguments(self, text: str, pos: int, end: int) -> int:
-        """Read to after the next mark in the arguments of a call; they may end with a line before it."""
+        """Read past the next mark in the arguments of a call; they may end with a line before it."""
         after = _RUN(text, pos, end).end()  # type: ignore[union-attr]  # it may match nothing
         piece = text[pos:after]
         words = piece.strip()
@@ -316,7 +316,7 @@ class Surroundings:
         return pos + len(quotes)
 
     def _begin_line(self, char: str) -> bool:
-        """Take the first character of a line in the arguments of a call; return whether they go on."""
+        """Return whether the arguments of a call go on with a line that begins with a character; else end them."""
         goes_on = self._last in _GOES_ON or (self._last == ":" and self._state & _NUMBER == _INNER["{"])
         goes_on = self._is_indented or char in ")]}," or (goes_on and self._breaks == 1)
         self._breaks = 0
@@ -351,7 +351,7 @@ class Surroundings:
         return pos + (2 if char == "\\" and found[1:] not in ("", "\n") else 1)
 
     def _cut_string(self) -> None:
-        """Take a line break in a string: only three quotes, or a call, let it go on after a blank line."""
+        """Read a line break in a string. A blank line ends it, unless it has three quotes or is in a broken call."""
         if len(self._quote) > 1:
             return
         if self._breaks and not self._state & _MEANT:
@@ -361,7 +361,7 @@ class Surroundings:
         self._breaks, self._is_cut = 1, True
 
     def _read_end_of_string(self, text: str, pos: int) -> int:
-        """Read what follows the quotes of a string; it says whether they end it."""
+        """Read what follows the quotes of a string: it shows whether they end it."""
         char, number = text[pos], self._state & _NUMBER
         if self._is_cut or (number < _CALL and number != _STRING):
             if char.isspace():
@@ -369,7 +369,7 @@ class Surroundings:
                 return pos + 1
             if self._is_cut:
                 is_end = char in (",", _CLOSERS[number])
-            else:  # a word after a value: the quote stands in the string
+            else:  # a word after a value: the quote is inside the string
                 is_end = not (char.isalnum() or char == "_") or self._breaks > 0 or number == _NAME
                 if self._breaks > 1:
                     self._end_paragraph()

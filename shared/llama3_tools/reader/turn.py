@@ -1,6 +1,6 @@
-"""One turn: its parts, and what becomes of text, markup and candidates in them.
+"""One turn: its parts, and what is done with text, markup and candidates.
 
-Each part owns what it changes, and is told by its methods what happened. Here is what concerns several.
+Each part owns what it changes; its methods tell it what happened. Here is what concerns several parts.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
 _LONGEST_INDENT = 256
 _LOOK_AHEAD = 8
-"""How much more than what leaves the window the parts read: quotes and escapes are read with what follows them."""
+"""How far the parts read beyond what leaves the window: quotes and escapes are read with what follows them."""
 
 
 class Turn:
-    """The parts of one turn, and what is done with several of them. What is read next is returned, as a state."""
+    """The parts of one turn, and what is done with several of them. Methods return the state to go on in."""
 
     def __init__(self, rules: Rules, *, keep_content: bool) -> None:
         """Begin a turn.
@@ -78,12 +78,12 @@ class Turn:
         self.rejections = Rejections(window, self.quotation, rules.names, rules.limits.max_rejections)
         self.candidates = Candidates(rules, window, self.content)
         self.candidate: Candidate | None = None
-        """What is being read and may be a call."""
+        """The candidate that is being read."""
 
     # Text.
 
     def forget(self) -> None:
-        """Let text leave the window that was read, and that no part needs any more."""
+        """Drop text from the window that was read and that no part needs."""
         window, candidate = self.window, self.candidate
         cut = window.pos - KEPT
         needed_from = None if candidate is None else candidate.begin
@@ -95,7 +95,12 @@ class Turn:
         window.forget(cut, needed_from)
 
     def put(self, end: int, *, is_words: bool = True) -> None:
-        """Add text up to an index of the window to the content; say whether it counts as words of the model's own."""
+        """Add text up to an index of the window to the content.
+
+        Args:
+            end: the index.
+            is_words: whether it counts as words of the model.
+        """
         window, content = self.window, self.content
         pos = window.pos
         piece, offset = window.text[pos:end], window.base + end
@@ -110,7 +115,7 @@ class Turn:
         self.rejections.look_over(end)
 
     def text_follows(self) -> State:
-        """End the gap: what is held becomes text, and the calls that wait are decided."""
+        """End the gap: held markup becomes text, and waiting calls are decided."""
         is_listing = self.settle_before_text()
         if self.markup.text and self.is_code_due:
             return self.begin_code()
@@ -121,7 +126,7 @@ class Turn:
         return TEXT
 
     def put_as_text(self, end: int) -> State:
-        """Add what looked like something, up to an index, as text."""
+        """Add what looked like markup or a call, up to an index, as text."""
         is_listing = self.settle_before_text()
         self.markup.clear()
         self.put(end)
@@ -139,7 +144,7 @@ class Turn:
         return GAP
 
     def decide_waiting(self, piece: str, *, is_closed: bool) -> None:
-        """Decide on calls that wait, if more than a comma follows them: the end of the line, a delimiter, markup.
+        """Decide on waiting calls if more than a comma follows them: the end of the line, a delimiter, markup.
 
         In a list, a comma is enough.
         """
@@ -154,7 +159,7 @@ class Turn:
             self.content.confirm()
 
     def settle(self, refuse: Callable[[Waiting], Refusal | None] | None = None) -> None:
-        """Decide on the calls that wait: each is made, unless it is refused."""
+        """Make the waiting calls, except those that are refused."""
 
         def stays_text(waiting: Waiting) -> bool:
             refusal = refuse(waiting) if refuse else None
@@ -168,7 +173,7 @@ class Turn:
         self.content.settle(stays_text)
 
     def settle_before_text(self) -> bool:
-        """Decide on the calls that wait, as text follows; return whether they were a listing in a fence."""
+        """Decide on the waiting calls, as text follows; return whether they were a listing in a fence."""
         waiting = self.content.waiting
         if not waiting:
             return False
@@ -184,7 +189,7 @@ class Turn:
     # Quotation.
 
     def quote(self, region: Region) -> State:
-        """Begin quotation at the place where the window was read to."""
+        """Begin quotation at the place up to which the window was read."""
         self.around.read(self.window.pos)
         self.quotation.begin(region)
         return self._begin_region()
@@ -205,7 +210,7 @@ class Turn:
         return REGION
 
     def end_region(self, end: int) -> State:
-        """End quotation after what closes it: text, but for the tag of reasoning that is split off."""
+        """End quotation after what closes it, which is text, unless it is the tag of reasoning that is split off."""
         region = self.quotation.region
         if region is not None and region.is_split:
             self.window.pos = end
@@ -225,7 +230,7 @@ class Turn:
         return len(self.content.calls) + len(self.content.waiting) >= self.rules.limits.max_calls
 
     def decide(self, candidate: Candidate, outcome: Outcome) -> State:
-        """Decide on a candidate that was read to its end, or broke: it is a call, or text."""
+        """Decide whether a candidate that was read to its end, or broke, is a call or text."""
         found, window = outcome.found, self.window
         if not outcome.is_whole:
             window.go_back(candidate.begin)
@@ -266,7 +271,7 @@ class Turn:
         return self._end_call(end)
 
     def _unpack(self, found: Sequence[Part], start: int, end: int, mended: str | None) -> State:
-        """Take the calls and the message out of an envelope, in their order."""
+        """Add the calls, the message and the thought of an envelope, in their order."""
         content = self.content
         content.settle()
         content.take_out(end)
@@ -291,10 +296,10 @@ class Turn:
         self.quotation.end_call(end)
         return GAP
 
-    # What is no call.
+    # Refusals.
 
     def _give_up(self, candidate: Candidate, found: Found | Refusal, end: int) -> State:
-        """Refuse a candidate that broke at an offset, or is cut off. The window is at its beginning."""
+        """Refuse a candidate that broke at an offset, or is cut off. The window was read up to its beginning."""
         window = self.window
         assert isinstance(found, Refusal)  # noqa: S101  # it broke
         refusal = found
@@ -306,13 +311,13 @@ class Turn:
         return self._refuse(candidate, refusal, raw, is_whole=False)
 
     def _refuse(self, candidate: Candidate, refusal: Refusal, raw: str, *, is_whole: bool) -> State:
-        """Refuse a candidate: it is text, and the search goes on after it. The window is at its beginning.
+        """Refuse a candidate: it is text, and the search goes on after it. The window was read up to its beginning.
 
         Args:
             candidate: the candidate.
-            refusal: why it is no call.
-            raw: what was written of it: all, or what comes before the place where it broke.
-            is_whole: whether that is all.
+            refusal: why it is not a call.
+            raw: its text, up to the place where it broke, if it did.
+            is_whole: whether that is all of it.
         """
         self.candidate = None
         if refusal is NO_CODE:
@@ -342,7 +347,7 @@ class Turn:
         return self._put_refused(candidate, raw, is_quoted=candidate.quoted is not None, is_meant=is_meant)
 
     def _put_refused(self, candidate: Candidate, raw: str, *, is_quoted: bool, is_meant: bool) -> State:
-        """Add a refused candidate to the content. The window is at its beginning."""
+        """Add a refused candidate to the content. The window was read up to its beginning."""
         begins_region = self.settle_before_text() or (self.quotation.fence_is_fresh and not is_meant)
         self.quotation.begin_fence_with_attempt()
         self.markup.clear(keep_list=True)
@@ -396,7 +401,7 @@ class Turn:
 
     @property
     def is_code_due(self) -> bool:
-        """Whether what follows is code, as `<|python_tag|>` stands before it."""
+        """Whether what follows is code, as `<|python_tag|>` comes before it."""
         return self.rules.reads_code and self.quotation.region is None and self.markup.begins_code
 
 

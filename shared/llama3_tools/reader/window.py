@@ -5,7 +5,7 @@ from __future__ import annotations
 from llama3_tools.literals.python_scalars import is_unicode
 
 KEPT, MOST_KEPT = 256, 512
-"""How much of what was read is kept, for those who look back on the line, and how much there is before any goes."""
+"""How many characters that were read are kept, and how many there may be before any are dropped."""
 
 
 class Window:
@@ -32,7 +32,7 @@ class Window:
         self.is_aborted = False
         """Whether the stream broke off."""
         self._parked: list[str] = []
-        """What an open candidate may need of the text that has left the window."""
+        """Text that has left the window, and that an open candidate may need."""
         self._parked_from = 0
         self._is_simple: bool | None = None
 
@@ -46,11 +46,11 @@ class Window:
         self.ended, self.is_complete, self.is_aborted = True, complete, aborted
 
     def forget(self, cut: int, needed_from: int | None) -> None:
-        """Let the text before an index go.
+        """Drop the text before an index.
 
         Args:
             cut: the index.
-            needed_from: the offset from which on an open candidate needs it, with a little of what is before.
+            needed_from: the offset from which an open candidate needs it, with a little before that.
         """
         keep = cut if needed_from is None else max(needed_from - KEPT - self.base, 0)
         if keep:
@@ -62,14 +62,14 @@ class Window:
         self.text, self.base, self.pos = self.text[cut:], self.base + cut, self.pos - cut
 
     def go_back(self, offset: int) -> None:
-        """Move to an offset, from which on text is read again."""
+        """Move to an offset: text is read again from there."""
         if self._parked:
             self.text = "".join([*self._parked, self.text])
             self.base, self._parked, self._is_simple = self._parked_from, [], None
         self.pos = offset - self.base
 
     def written(self, begin: int, end: int) -> str:
-        """Return the text between two offsets, of which the first may have left the window with an open candidate."""
+        """Return the text between two offsets; the first may be that of an open candidate, before the window."""
         if begin >= self.base:
             return self.text[begin - self.base : end - self.base]
         pieces = [*self._parked, self.text[: end - self.base]]
