@@ -28,23 +28,25 @@ FREE, OPEN, PART = Place
 # The state of a bracket that is open is one byte, as an output may open millions: a number, and flags.
 _TEXT, _QUOTE, _VALUE, _ASSIGNED = range(4)
 """In prose, and in arrays that turned out to be prose: in text, after a quotation mark, after `"…":`, after `=`."""
-_FIRST, _WORD, _STRING, _ELEMENT, _DATA = range(4, 9)
-"""In an array: the first value is due, is a word, is a string or an array; in data, a value is due, was read."""
-_KEY, _NAME, _MEMBER, _DONE, _OTHER = range(9, 14)
-"""In an object: a key is due, was read; its value is due, was read; it is not one of JSON or Python."""
-_CALL = 14
+_FIRST, _WORD, _STRING, _ELEMENT, _DATA, _ODD_ELEMENT = range(4, 10)
+"""In an array: the first value is due, is a word, is a string or an array; in data, one is due, was read, is odd."""
+_KEY, _NAME, _MEMBER, _DONE, _OTHER, _ODD_VALUE = range(10, 16)
+"""In an object: a key is due, was read; its value is due, was read; it is neither JSON nor Python; it is odd.
+
+An odd value begins with what no value of JSON or Python begins with: `</b> …`, `// a comment`. Only a comma ends it."""
+_CALL = 16
 """In the arguments of a call; next, the brackets in them, which follow the same rules."""
-_INNER = {"(": 15, "[": 16, "{": 17}
-_CLOSERS = "]]]]]]]]]}}}}}))]}"
+_INNER = {"(": 17, "[": 18, "{": 19}
+_CLOSERS = "]]]]]]]]]]}}}}}}))]}"
 _NUMBER = 31
 _HARD, _SOFT, _MEANT = 32, 64, 128
 """Flags: in data or arguments; in the value of a key; in a broken call, whose strings no blank line ends."""
 
 _WORDS, _STRINGS, _ARRAYS, _OBJECTS, _COMMAS, _COLONS, _EQUALS, _OTHERS = range(8)
-_KINDS = {",": _COMMAS, ":": _COLONS, "=": _EQUALS, '"': _STRINGS, "'": _STRINGS}
+_KINDS = {",": _COMMAS, ":": _COLONS, "=": _EQUALS, '"': _STRINGS, "'": _STRINGS, "`": _STRINGS}
 _WORD_SIGNS = {_FIRST: "_-+.", _WORD: "_-+.", _KEY: "_$-.", _NAME: "_$-."}
-_AFTER_ELEMENT = (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _DATA, _DATA)
-"""A colon follows the key of an object in which the array was left open."""
+_PARTS = (_VALUE, _ASSIGNED, _ELEMENT, _ODD_ELEMENT, _MEMBER, _ODD_VALUE)
+"""In these, what begins is a part of something."""
 _NEXT = (
     # word, string, array, object, comma, colon, `=`, anything else
     (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
@@ -54,22 +56,24 @@ _NEXT = (
     (_WORD, _STRING, _STRING, _DATA, _TEXT, _TEXT, _TEXT, _TEXT),
     (_WORD, _TEXT, _TEXT, _TEXT, _ELEMENT, _TEXT, _TEXT, _TEXT),
     (_TEXT, _TEXT, _TEXT, _TEXT, _ELEMENT, _VALUE, _TEXT, _TEXT),
-    _AFTER_ELEMENT,
-    _AFTER_ELEMENT,
+    (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _ODD_ELEMENT, _ODD_ELEMENT),
+    (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _DATA, _DATA),  # `:` follows a key of the object around it
+    (*[_ODD_ELEMENT] * 4, _ELEMENT, *[_ODD_ELEMENT] * 3),
     (_NAME, _NAME, _OTHER, _OTHER, _KEY, _KEY, _OTHER, _OTHER),
     (_NAME, _NAME, _OTHER, _OTHER, _KEY, _MEMBER, _OTHER, _OTHER),
-    (_DONE, _DONE, _DONE, _DONE, _KEY, _MEMBER, _DONE, _DONE),
+    (_DONE, _DONE, _DONE, _DONE, _KEY, _MEMBER, _ODD_VALUE, _ODD_VALUE),
     (_DONE, _NAME, _DONE, _DONE, _KEY, _MEMBER, _DONE, _DONE),
     (_OTHER, _NAME, _OTHER, _OTHER, _KEY, _OTHER, _OTHER, _OTHER),
+    (*[_ODD_VALUE] * 4, _KEY, *[_ODD_VALUE] * 3),
 )
 """The next state of prose, an array or an object, by the kind of token."""
 
 _IN_PROSE = re.compile(r'["=(\[{]').search
 _IN_BRACKETS = re.compile(r'["=(\[{\]})\n]').search
 _LONG_TOKEN = re.compile(r"[^\S\n]+|\w+").match
-_RUN = re.compile(r"[^\n\"'()\[\]{}]*").match
+_RUN = re.compile(r"[^\n\"'`()\[\]{}]*").match
 # Bounded, as `re` keeps a record of each repetition.
-_BODY = {quote: re.compile(rf"(?:[^{quote}\\\n]+|\\[^\n]){{0,1000}}").match for quote in "\"'"}
+_BODY = {quote: re.compile(rf"(?:[^{quote}\\\n]+|\\[^\n]){{0,1000}}").match for quote in "\"'`"}
 _GOES_ON = tuple("([{,=\\")
 """The ends of lines after which the arguments of a call go on."""
 
@@ -102,7 +106,7 @@ class Surroundings:
         self._breaks = 0
         """How many line breaks came since the last character, other white space aside."""
         self._is_indented = False
-        self._meant = -1
+        self._meant, self._meant_as = -1, _MEANT
         """The offset of a bracket that was meant to be a call, and broke."""
 
     # What the turn tells.
@@ -126,9 +130,9 @@ class Surroundings:
             self._begin_value(_OTHERS if is_meant and self._state & _NUMBER == _FIRST else _OBJECTS)
         self.skip(end)
 
-    def mean(self, offset: int) -> None:
+    def mean(self, offset: int, *, is_argument: bool) -> None:
         """Note that the bracket at an offset, not read yet, begins a broken call."""
-        self._meant = offset
+        self._meant, self._meant_as = offset, _MEANT | _SOFT if is_argument else _MEANT
 
     # What the turn asks.
 
@@ -151,7 +155,7 @@ class Surroundings:
             # The quotes of an object would end it, and no comma or colon follow: `A {" stray {"name": …`
             is_stray = self._quote == '"' and state in (_STRING, _NAME) and not self._state & (_SOFT | _MEANT)
             return OPEN if is_stray else PART
-        if state >= _CALL or state in (_VALUE, _ASSIGNED, _ELEMENT, _MEMBER) or self._state & _HARD:
+        if state >= _CALL or state in _PARTS or self._state & _HARD:
             return PART
         if state in (_DATA, _DONE):  # no value can be there: the model left it open, and began anew
             return OPEN if self._state & _MEANT else FREE
@@ -204,7 +208,7 @@ class Surroundings:
             is_due = is_meant and self._state & _NUMBER == _FIRST
             flags = self._begin_value(_ARRAYS if number == _FIRST else _OTHERS if is_due else _OBJECTS)
         self._open.append(self._state)
-        self._state = flags | number | (_MEANT if is_meant else 0)
+        self._state = flags | number | (self._meant_as if is_meant else 0)
         self._counts[_CLOSERS[number]] += 1
 
     def _pop(self) -> None:
@@ -227,8 +231,8 @@ class Surroundings:
 
     def _end_paragraph(self) -> None:
         """End what a blank line ends: all but an array after a comma, and a broken call whose key has no value yet."""
-        while self._open and self._state & _NUMBER != _ELEMENT:
-            if self._state & _MEANT and self._state & _NUMBER == _MEMBER:
+        while self._open and self._state & _NUMBER not in (_ELEMENT, _ODD_ELEMENT):
+            if self._state & _MEANT and self._state & _NUMBER in (_MEMBER, _ODD_VALUE):
                 return
             self._pop()
 
@@ -242,7 +246,7 @@ class Surroundings:
         if char == "\n":
             if self._breaks:
                 self._end_paragraph()
-            if self._state & _NUMBER == _ASSIGNED:
+            if self._state & _NUMBER in (_ASSIGNED, _VALUE):  # `I'll call "search":⏎{…`
                 self._set(_TEXT)
             self._breaks = 1
             return pos + 1
@@ -251,34 +255,44 @@ class Surroundings:
         if char.isspace():
             return after
         self._breaks = 0
+        number = self._state & _NUMBER
         if char in "]})":
             self._close(char)
-        elif char in "[{":
-            self._push(_FIRST if char == "[" else _KEY, pos)
-        elif char == "(" and self._follows_word(text, pos):
-            self._push(_CALL, pos)
+        elif char in "[{" or (char == "(" and (number in (_ELEMENT, _MEMBER) or self._follows_word(text, pos))):
+            before = text[pos - 1 : pos]
+            if before in _BODY and number <= _ASSIGNED:  # `'{' was never closed`
+                if pos + 1 == len(text) and not self._window.ended:
+                    return -1
+                if text[pos + 1 : pos + 2] == before:
+                    return after
+            self._push(_FIRST if char == "[" else _KEY if char == "{" else _CALL, pos)
             self._last = char
         else:
-            self._read_mark(text, pos, char)
+            return self._read_mark(text, pos, char, after)
         return after
 
-    def _read_mark(self, text: str, pos: int, char: str) -> None:
+    def _read_mark(self, text: str, pos: int, char: str, after: int) -> int:
         """Read a word, a quote or a sign in prose, in an array or in an object."""
         number = self._state & _NUMBER
-        is_prose = number <= _ASSIGNED and not self._state & (_HARD | _SOFT)  # unlike `["a", [it is, 'so ]'], …`
+        is_prose = self._state & ~_MEANT <= _ASSIGNED  # unlike `["a", [it is, 'so ]'], …`
+        is_apostrophe = char == "'" and (is_prose or self._follows_word(text, pos))
         kind = _KINDS.get(char, _OTHERS)
         if char.isalnum() or char in _WORD_SIGNS.get(number, "_"):
             kind = _OTHERS if number == _WORD and text[pos - 1].isspace() else _WORDS  # `[see this, …` is prose
-        elif char == "'" and (is_prose or self._follows_word(text, pos)):
+        elif is_apostrophe or (char == "`" and number not in (_ELEMENT, _MEMBER)):
             kind = _OTHERS
-        self._set(_NEXT[number][kind])
-        if kind == _STRINGS and self._state & ~_MEANT > _ASSIGNED:
-            self._begin_string(char)
+        following = self._state & ~_NUMBER | _NEXT[number][kind]
+        if kind == _STRINGS and following & ~_MEANT > _ASSIGNED:
+            after = self._open_quotes(text, pos)
+            if after < 0:
+                return after
+        self._state = following
+        return after
 
     def _begin_string(self, quotes: str) -> None:
         self._quote, self._is_closed, self._is_cut, self._last = quotes, False, False, quotes[0]
 
-    def _read_arguments(self, text: str, pos: int, end: int) -> int:
+    def _read_arguments(self, text: str, pos: int, end: int) -> int:  # noqa: PLR0911 (one mark after another)
         """Read past the next mark in the arguments of a call; they may end with a line before it."""
         after = _RUN(text, pos, end).end()  # type: ignore[union-attr]  # it may match nothing
         piece = text[pos:after]
@@ -296,17 +310,19 @@ class Surroundings:
         if words:
             self._last = words[-1]
             return after
-        self._last = char
+        last, self._last = self._last, char
         if char in "([{":
             self._push(_INNER[char], after)
         elif char in ")]}":
             self._close(char)
-        elif char == '"' or not self._follows_word(text, after):
+        elif char == "`" and last not in ("=", ":", ",", "("):
+            return after + 1
+        elif char in '"`' or not self._follows_word(text, after):
             return self._open_quotes(text, after)
         return after + 1
 
     def _open_quotes(self, text: str, pos: int) -> int:
-        """Begin a string in arguments, once it is known how many quotes it has; return -1 if more has to come."""
+        """Begin a string, once it is known how many quotes it has; return -1 if more has to come."""
         quotes = text[pos : pos + 3]
         if quotes != quotes[0] * 3:
             if quotes == quotes[0] * len(quotes) and not self._window.ended:
@@ -351,18 +367,23 @@ class Surroundings:
         return pos + (2 if char == "\\" and found[1:] not in ("", "\n") else 1)
 
     def _cut_string(self) -> None:
-        """Read a line break in a string. A blank line ends it, unless it has three quotes or is in a broken call."""
-        if len(self._quote) > 1:
+        """Read a line break in a string. A blank line ends it, unless a broken call or arguments go on."""
+        is_long = self._quote != self._quote[0] or self._quote == "`"
+        if is_long and self._state & _NUMBER >= _CALL:
             return
         if self._breaks and not self._state & _MEANT:
             self._quote = ""
             self._end_arguments()
             self._end_paragraph()
-        self._breaks, self._is_cut = 1, True
+        self._breaks = 1
+        self._is_cut = self._is_cut or not is_long
 
     def _read_end_of_string(self, text: str, pos: int) -> int:
         """Read what follows the quotes of a string: it shows whether they end it."""
         char, number = text[pos], self._state & _NUMBER
+        if self._quote == "'" and char.isalnum() and text[pos - 2 : pos - 1].isalnum():
+            self._is_closed = False  # `f('it's`
+            return pos
         if self._is_cut or (number < _CALL and number != _STRING):
             if char.isspace():
                 self._breaks += char == "\n"

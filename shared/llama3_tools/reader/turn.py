@@ -51,7 +51,7 @@ BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it 
 _WORD = re.compile(r"\w").search
 _SIGNATURE = re.compile(r"[^(]*\(\s*(?:[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)?\s*\)").fullmatch
 """A pythonic call as prose has it: `search(query)`."""
-_NAMES_ARGUMENT = re.compile(r"[^(]*\(\s*\w+\s*=").match
+_NAMES_ARGUMENT = re.compile(r"[^(]*\(\s*(?:\w+\s*=|\{)").match
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
 _LONGEST_INDENT = 256
@@ -343,7 +343,7 @@ class Turn:
         if is_whole:
             self.around.skip_object(self.window.pos + len(raw), is_meant=is_meant)
         elif has_call_keys(raw) or (is_meant and (candidate.format != "pythonic" or _NAMES_ARGUMENT(raw))):
-            self.around.mean(candidate.start)
+            self.around.mean(candidate.start, is_argument=candidate.head is not None)
         return self._put_refused(candidate, raw, is_quoted=candidate.quoted is not None, is_meant=is_meant)
 
     def _put_refused(self, candidate: Candidate, raw: str, *, is_quoted: bool, is_meant: bool) -> State:

@@ -42,6 +42,10 @@ ARRAYS: dict[str, Apart] = {
     "on a line": ("[1,\n", "2,\n", f"{PYTHONIC}\n]"),
     "in a tag": ("[1, ", "2, ", f"{TAGGED}]"),
     "in a sentence": ("I have [1, ", "2, ", f"{DELETE}] here"),
+    "after comments": ("[1, // a", "b", f"\n{DELETE}]"),
+    "after other comments": ("[1, # a", "b", f"\n{DELETE}]"),
+    "in a tuple": ("[1, (", "0, ", f"{DELETE})]"),
+    "in a sign that begins no value": ("[1, <b>", "a", f"</b>{DELETE}]"),
     "after an array of prose with a bracket in a string": ('["a", [', "it is, ", f"'so ]', 1], {DELETE}]"),
     "after an array of code with a bracket in a string": ('["a", [', "g(1), ", f"'so ]', 1], {DELETE}]"),
 }
@@ -50,6 +54,8 @@ ARGUMENTS: dict[str, Apart] = {
     "after a string in single quotes": ("print('", "a", f"', {DELETE})"),
     "in a string": ('print("', "a", f' {DELETE}")'),
     "in a string in single quotes": ("print('", "a", f" {DELETE}')"),
+    "in a string with an apostrophe": ("print('it's ", "a", f"\n{DELETE}')"),
+    "in backticks": ("print(x=`", "a\n", f"{DELETE}\n`)"),
     "in a string of three quotes": ('print("""', "a\n", f'{DELETE}\n""")'),
     "after numbers": ("print(", "0, ", f"{DELETE})"),
     "after words": ("print(", "abc, ", f"{DELETE})"),
@@ -68,6 +74,12 @@ ARGUMENTS: dict[str, Apart] = {
     "in a tag": ('print(x, "', "a", f'", {TAGGED})'),
 }
 VALUES: dict[str, Apart] = {
+    "in backticks": (f'{WRITE}"content": `', "a\n", f"{DELETE}\n`}}}}}}"),
+    "in three quotes": (f'{WRITE}"content": """', "a\n", f'{DELETE}\n"""}}}}}}'),
+    "after a sign of YAML": (f'{WRITE}"content": |', "\n", f"{DELETE}}}}}}}"),
+    "after a comment": (f'{WRITE}"content": // a', "b", f"\n{DELETE}}}}}}}"),
+    "in parentheses": (f'{WRITE}"content": (', "1, ", f"{DELETE})}}}}}}"),
+    "in curly quotes": (f'{WRITE}"content": “', "a", f"{DELETE}”}}}}}}"),
     "of a bare key": (f'{WRITE}"path": "', "a", f'", content: {DELETE}}}}}'),
     "of a bare key after another": (WRITE, "path: oops, ", f"content: {DELETE}}}}}"),
     "of a key in single quotes": (WRITE, "'path': oops, ", f"'content': {DELETE}}}}}"),
@@ -144,6 +156,8 @@ def test_what_is_inside_is_never_called_and_once_that_is_closed_a_call_is_a_call
 
 
 OUTSIDE: dict[str, Apart] = {
+    "a word in quotes and a colon, on the line before": ("I'll call ", "a ", f'"search":\n{CLOCK}'),
+    "a bracket in quotes": ("SyntaxError: '{' was never closed", ". ", f"\n{CLOCK}"),
     "apostrophes": ("It's 5 o'clock, ", "that's it, ", CLOCK),
     "a quotation mark": ('He said "', "so ", CLOCK),
     "a list's number": ("1) ", "so, ", CLOCK),
