@@ -7,15 +7,7 @@ from typing import NamedTuple
 from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.values import RejectionReason
 
-__all__ = [
-    "DEFAULT_LIMITS",
-    "LONGEST_NAME",
-    "Limits",
-    "require_limits",
-    "too_deep",
-    "too_long",
-    "too_many",
-]
+__all__ = ["DEFAULT_LIMITS", "LONGEST_NAME", "Limits", "require_limits", "too_deep", "too_long", "too_many"]
 
 LONGEST_NAME = 128
 """How many characters the name of a tool may have where it stands outside of JSON: as many as MCP's tools may have.
@@ -68,27 +60,15 @@ def require_limits(limits: object) -> Limits:
 
 
 def too_many(limits: Limits) -> tuple[RejectionReason, str]:
-    """Say that a turn has had all the calls it may have.
-
-    >>> too_many(Limits(max_calls=2))
-    (<RejectionReason.TOO_MANY: 'too_many'>, 'beyond the first 2 calls')
-    """
+    """Say that a turn has had all the calls it may have."""
     return RejectionReason.TOO_MANY, f"beyond the first {limits.max_calls} calls"
 
 
 def too_deep(max_depth: int) -> tuple[RejectionReason, str]:
-    """Say that arguments are nested too deep.
-
-    >>> too_deep(2)
-    (<RejectionReason.TOO_DEEP: 'too_deep'>, 'arguments nested deeper than 2 levels')
-    """
+    """Say that arguments are nested too deep."""
     return RejectionReason.TOO_DEEP, f"arguments nested deeper than {max_depth} levels"
 
 
 def too_long(limits: Limits) -> tuple[RejectionReason, str]:
-    """Say that a call is too long.
-
-    >>> too_long(Limits(max_call_length=256))
-    (<RejectionReason.TOO_LONG: 'too_long'>, 'longer than 256 characters')
-    """
+    """Say that a call is too long."""
     return RejectionReason.TOO_LONG, f"longer than {limits.max_call_length} characters"

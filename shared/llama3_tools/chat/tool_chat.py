@@ -28,7 +28,7 @@ from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
 from llama3_tools.prompts.complaints import Complaints, render_complaints
 from llama3_tools.prompts.render import formats_asked_for
-from llama3_tools.reader.rules import coercers_of
+from llama3_tools.reader.rules import coercer_of
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice
 from llama3_tools.values import ToolCall, shortened
@@ -262,10 +262,11 @@ class ToolChat:
         extractor = without_start = Extractor(readable, options=options)
         if read.starts_reasoning:
             without_start = Extractor(readable, options=replace(options, starts_reasoning=False))
+        coercers = {name: coercer_of(tool) for name, tool in tools.items()} if read.coerce_arguments else {}
         return AnswerReaders(
             extractor,
             without_start,
-            ServerCallReader(tools, coercers_of(tools) if read.coerce_arguments else {}, read, self._complaints),
+            ServerCallReader(tools, coercers, read, self._complaints),
             self._names,
             frozenset(extractor.tools or ()) if read.on_unknown_tool == "text" else None,
         )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_GOES_ON = tuple("([{,=\\")
-"""The ends of lines after which the arguments of a call go on."""
 ENDS_WITH_LINE = "a line that ends inside it"
 """The flaw that only the next line shows."""
 
@@ -26,6 +24,11 @@ _TOLERANT_MARK = re.compile(r"[\"'()\[\]{}]").search
 # White space, and what is a flaw after it: in Python after a line break, in tolerantly read JSON after a string.
 _GAP = re.compile(r"[ \t\r]*(\n)?").match
 _TOLERANT_GAP = re.compile(r"[ \t\n\r]*([^,:)\]}\"' \t\n\r])?").match
+
+
+def goes_on(last: str, closer: str) -> bool:
+    """Return whether a line that ends with a character goes on, in a bracket that another closes."""
+    return last in ("(", "[", "{", ",", "=", "\\") or (last == ":" and closer == "}")
 
 
 def string_end(text: str, pos: int, quotes: str, *, tolerant: bool = False) -> int:
@@ -61,13 +64,11 @@ class BracketSpan:
     """
 
     def __init__(self, *, tolerant: bool = False) -> None:
-        """Begin to read.
+        """Begin to read the parentheses of a call, or, if tolerant, an object that is not quite JSON.
 
-        Args:
-            tolerant: whether to read an object that is not quite JSON. It may have empty lines, and line breaks in
-                strings. After a string, only a comma, a colon, a closing bracket or a quote may come. If not, it is
-                the parentheses of a call: each line ends with what goes on, or the next one is indented or begins with
-                a closing bracket or a comma.
+        In a call, each line ends with what goes on, or the next one is indented or begins with a closing bracket or a
+        comma. An object may have empty lines, and line breaks in strings; after a string, only a comma, a colon, a
+        closing bracket or a quote may come.
         """
         self._tolerant = tolerant
         self._closers: list[str] = []
@@ -88,14 +89,7 @@ class BracketSpan:
         """Whether the bracket is closed."""
 
     def read(self, text: str, pos: int, base: int = 0, *, ended: bool) -> int:
-        """Read on; return the index after the closing bracket, before a flaw, after a line, or after what has arrived.
-
-        Args:
-            text: what has arrived.
-            pos: the index up to which it was read before.
-            base: the offset of the text.
-            ended: whether no more will come. Then it is read to its end.
-        """
+        """Read on; return the index after the closing bracket or a line, before a flaw, or where the text ends."""
         before, line_end = -1, self.line_end
         while before != pos and not self.flaw and not self.is_complete and self.line_end == line_end:
             before = pos
@@ -151,10 +145,9 @@ class BracketSpan:
         self._is_indented = self._is_indented or gap.end() > pos
         pos = gap.end()
         self._is_in_gap = pos == len(text)
-        if not (self._is_in_gap or self._tolerant or self._is_indented or text[pos] in ")]},"):
-            goes_on = self._last in _GOES_ON or (self._last == ":" and self._closers[-1] == "}")
-            if not goes_on:
-                self.flaw = ENDS_WITH_LINE
+        is_free = self._is_in_gap or self._tolerant or self._is_indented or text[pos] in ")]},"
+        if not (is_free or goes_on(self._last, self._closers[-1])):
+            self.flaw = ENDS_WITH_LINE
         return pos
 
     def _open_string(self, text: str, pos: int, quote: str, *, ended: bool) -> int:

@@ -93,14 +93,7 @@ class JsonTokens:
         """The offset at which the search goes on if it is not JSON: that of the token that broke it."""
 
     def read(self, text: str, pos: int, base: int, *, ended: bool) -> int:  # noqa: C901, PLR0911, PLR0912, PLR0915 (one loop)
-        """Read on; return where the value ended, or where reading stopped.
-
-        Args:
-            text: what has arrived.
-            pos: the index to read on from.
-            base: the offset of `text[0]`.
-            ended: whether no more will come.
-        """
+        """Read on from an index of text whose offset is `base`; return where the value ended, or reading stopped."""
         due, closers, end = self._due, self._closers, len(text)
         while True:
             if due is _STRING:

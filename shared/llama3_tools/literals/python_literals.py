@@ -76,10 +76,6 @@ def plain_arguments(text: str, at: int) -> tuple[dict[str, Any], str, int] | Non
     ({'city': 'Paris', 'days': 3}, '{"city": "Paris", "days": 3}', 33)
     >>> plain_arguments("get_weather(place={'city': 'Paris'})", 11)
 
-    Args:
-        text: the text, which may go on after the call.
-        at: the index of the opening parenthesis.
-
     Returns:
         The arguments, the same as JSON, and the index after the closing parenthesis.
     """
@@ -156,9 +152,6 @@ def mend_object(text: str) -> str | None:
     >>> mend_object("{'city': 'Paris' \"days\": [1, 2,], 'note': \"it\\'s\",}")
     '{"city": "Paris", "days": [1, 2], "note": "it\'s"}'
     >>> mend_object("{'note': 'it's'}")
-
-    Args:
-        text: all of it, from its brace to the one that closes it, as `BracketSpan(tolerant=True)` finds it.
     """
     try:
         return _Parser(text, tolerant=True).literal() if text.startswith("{") else None

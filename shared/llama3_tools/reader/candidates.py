@@ -16,7 +16,7 @@ from llama3_tools.reader.content import Content
 from llama3_tools.reader.json_calls import WrittenCall
 from llama3_tools.reader.markup import CODE_END
 from llama3_tools.reader.rejections import attempted_name
-from llama3_tools.reader.rules import Found, Placed, Rules
+from llama3_tools.reader.rules import Found, Rules, calls_in
 from llama3_tools.reader.window import Window
 from llama3_tools.values import RejectionReason
 
@@ -239,7 +239,7 @@ class _Mending:
         found = rules.read(parsed) if head is None else rules.read_arguments(head.name, parsed)
         if isinstance(found, Refusal):
             return None
-        calls = [found] if isinstance(found, WrittenCall) else [one.written for one in found if isinstance(one, Placed)]
+        calls = calls_in(found)
         if not calls or any(call.name not in rules.declared or self._candidates.was_called(call) for call in calls):
             return None
         return found
@@ -249,16 +249,10 @@ class ArgumentsReader:
     """Reads the parentheses of a pythonic call: at once if they are plain, else bracket by bracket."""
 
     def __init__(self, candidates: Candidates, name: str, tool: str | None) -> None:
-        """Begin to read.
-
-        Args:
-            candidates: what all candidates share.
-            name: the name as it was written.
-            tool: the tool that it names, for rejections.
-        """
         self._candidates = candidates
         self._written_name = name
         self._tool = tool
+        """The tool that the name means, for rejections."""
         self._may_be_plain = name in candidates.rules.declared
         self._span = BracketSpan()
         self._lines = 0
@@ -318,15 +312,9 @@ class CodeReader:
     """Reads code up to the next token, or to the end."""
 
     def __init__(self, candidates: Candidates, indent: str, *, is_fenced: bool) -> None:
-        """Begin to read.
-
-        Args:
-            candidates: what all candidates share.
-            indent: the white space before the code on its line.
-            is_fenced: whether a fence was opened before it.
-        """
         self._candidates = candidates
         self._indent = indent
+        """The white space before the code on its line."""
         self._is_fenced = is_fenced
 
     def read(self, candidate: Candidate) -> Outcome | None:

@@ -24,11 +24,7 @@ def code_call(text: str, tool: Tool | None, *, is_fenced: bool) -> tuple[Written
     >>> call.arguments, start
     ({'code': 'print(4)'}, 1)
 
-    Args:
-        text: what is between the tag and the next token.
-        tool: the tool, if it is declared. The code goes to its parameter `code`, or else to the first that it requires,
-            or that it has.
-        is_fenced: whether a fence was opened before it.
+    The code goes to the tool's parameter `code`, or else to the first that it requires, or that it has.
     """
     closed = _FENCE_END.search(text) if is_fenced else None
     at = len(text) - len(text.lstrip("\r\n"))

@@ -71,9 +71,7 @@ class Content:
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
-        """The calls that wait; each is also among the held pieces."""
-        self._unsure: list[Waiting] = []
-        """Those of them that may still turn out to be text."""
+        """The calls that wait; each stands among what is held, too."""
         self.held_from = 0
         """The offset after the last text or call: everything from there on is held."""
         self.trace: Trace | None = None
@@ -96,12 +94,7 @@ class Content:
         """The end of the text."""
 
     def text(self, piece: str, end: int) -> None:
-        """Add text. Held pieces before it become text, too, except those that go with a call.
-
-        Args:
-            piece: the text.
-            end: the offset after it.
-        """
+        """Add text up to an offset. What is held before it becomes text, too, except what goes with a call."""
         is_segment = False
         if self._held:
             goes = self._goes()
@@ -121,12 +114,7 @@ class Content:
             self._emit(f" {body}" if is_segment else body, end - len(piece) + len(body), len(body))
 
     def hold(self, piece: str, *, opens: bool = False) -> None:
-        """Hold white space, markup or delimiters.
-
-        Args:
-            piece: what to hold.
-            opens: whether it opens something.
-        """
+        """Hold white space, markup or delimiters; perhaps the beginning of something."""
         held = self._held
         if opens and self._opening < 0:
             self._opening = len(held)
@@ -141,21 +129,18 @@ class Content:
             self._last_settled, self.last = self.last, CALL
         self.waiting.append(waiting)
         self.held_from = waiting.call.span[1]
-        if not waiting.is_sure:
-            self._unsure.append(waiting)
 
     def confirm(self) -> None:
         """Mark the calls that wait as certain: what follows allows it."""
-        for waiting in self._unsure:
+        for waiting in self.waiting:
             waiting.is_sure = True
-        self._unsure.clear()
 
     def settle(self, stays_text: Callable[[Waiting], bool] = lambda _: False) -> None:
         """Make the waiting calls, except those that stay text."""
         if self.waiting:
             self.last = self._last_settled
         held, opening = self._held, self._opening
-        self._held, self._opening, self.waiting, self._unsure = [], -1, [], []
+        self._held, self._opening, self.waiting = [], -1, []
         for index, part in enumerate(held):
             if type(part) is not Waiting:
                 self.hold(part, opens=index == opening)  # type: ignore[arg-type]

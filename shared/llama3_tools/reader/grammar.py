@@ -64,11 +64,7 @@ class Grammar(NamedTuple):
 def grammar_of(*, calls: bool, json: bool, function: bool, names: bool) -> tuple[Grammar, Grammar]:
     """Return the patterns for what is read, for text that may go on, and for text that has ended.
 
-    Args:
-        calls: whether any call is; if not, nothing but thoughts is looked for.
-        json: whether objects are calls.
-        function: whether `<function=NAME>` is.
-        names: whether pythonic calls are, and objects after the name of a tool.
+    Without calls, nothing but thoughts is looked for; `names`: pythonic calls, and objects after the name of a tool.
     """
     if not calls:
         return _thoughts_alone(ended=False), _thoughts_alone(ended=True)
@@ -90,7 +86,7 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
     if not ended:
         named = rf"(?:{WORD_NAME}(?:{_BEGUN})?)?" if names else ""
         others["*"] = rf"\*\*?[ \t]{{0,4}}{named}\Z(?P<more>)"
-        others[">"] = rf">>?\Z(?P<more>)|>>>{named}\Z(?P<more_arrows>)"
+        others[">"] = rf"(?:>>?|>>>{named})\Z(?P<more>)"
         others["-"] = r"--?!?\Z(?P<more>)"
         others["/"] = r"/\Z(?P<more>)"
         others["f"] = rf"{beginnings(_FUNCTOOLS)}\Z(?P<more>)"
@@ -172,13 +168,14 @@ def _angle(*, function: bool, ended: bool) -> dict[str, str]:
             inside = rf"(?:(?P<inside>\{{|</function>|(?!{beginnings('</function>')}\Z)<)|(?=[^ \t\n\r{{<])|{_FULL})"
         things.insert(0, rf"{_FUNCTION}(?={SPACE}{inside})(?P<function>)")
     if not ended:
-        begun = rf"{_FUNCTION.replace('?P<tool>', '?:')}{SPACE}(?:{beginnings('</function>')})?"
-        things += [
-            rf"{HEADER}[^<>|{{]{{0,32}}(?:<(?:\|[a-z_]{{0,16}}\|?)?)?\Z(?P<more_header>)",
-            rf"{IM_START}{_ROLE_BEGINS}(?P<more_im>)",
-            r"<(?:[A-Za-z/!?|\uff5c][^<>{\n]{0,62}(?:\n[ \n]{0,4})?)?\Z(?P<more_tag>)",
-            *([rf"{begun}\Z(?P<more_function>)"] if function else []),
+        begun = [
+            rf"{HEADER}[^<>|{{]{{0,32}}(?:<(?:\|[a-z_]{{0,16}}\|?)?)?",
+            f"{IM_START}{_ROLE_BEGINS}",
+            r"<(?:[A-Za-z/!?|\uff5c][^<>{\n]{0,62}(?:\n[ \n]{0,4})?)?",
         ]
+        if function:
+            begun.append(rf"{_FUNCTION.replace('?P<tool>', '?:')}{SPACE}(?:{beginnings('</function>')})?")
+        things.append(rf"(?:{'|'.join(begun)})\Z(?P<more>)")
     return {"<": "|".join(things)}
 
 

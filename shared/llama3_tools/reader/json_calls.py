@@ -79,15 +79,12 @@ class WrittenCall(NamedTuple):
 
 
 def plain_call(text: str, at: int) -> tuple[WrittenCall, int] | None:
-    """Return the call whose brace is at `text[at]` if it is written as nearly all are; else `None`.
+    """Return the call whose brace is at `text[at]`, and the index after it, if it is written as nearly all are.
 
     The caller knows that the text has no escapes of Unicode, no half surrogates, and is not nested too deep.
 
     >>> plain_call('{"name": "f", "parameters": {"n": 1}}', 0)
     (WrittenCall(name='f', arguments={'n': 1}, arguments_json='{"n": 1}', deviations=()), 37)
-
-    Returns:
-        The call, and the index after it.
     """
     head = _TO_ARGUMENTS(text, at)
     if head is None:
@@ -118,9 +115,7 @@ def read_call(  # noqa: PLR0911 (one shape after another)
     >>> read_call(parse_object('{"name": "f", "parameters": {"n": 1}}', 0), None)
     WrittenCall(name='f', arguments={'n': 1}, arguments_json='{"n": 1}', deviations=())
 
-    Args:
-        parsed: the object.
-        tools: the declared tools: for these, other keys are read, too, and a call may do without arguments.
+    For declared tools, other keys are read, too, and a call may do without arguments.
     """
     members = parsed.members
     if parsed.flaw:

@@ -37,17 +37,10 @@ class Leftover(NamedTuple):
 
 
 def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str]) -> Iterator[Leftover]:
-    """Yield the odd forms that end in a piece of text.
+    """Yield the odd forms that end between the indexes `start` and `end`, and do not begin before `begin`.
 
     >>> list(leftovers("['now', {", 0, 0, 9, {"now"}))
     [Leftover(name='now', start=2, end=5)]
-
-    Args:
-        text: the text, with what comes before the piece.
-        begin: the index from which that is text, too.
-        start: the index of the piece.
-        end: the index after it.
-        names: the declared tools.
     """
     if _SIGN(text, start, end) is None:
         return

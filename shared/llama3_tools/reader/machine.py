@@ -36,12 +36,6 @@ class Machine:
     """Reads one turn. `stream` has what is public."""
 
     def __init__(self, rules: Rules, *, keep_content: bool) -> None:
-        """Begin a turn.
-
-        Args:
-            rules: what is read.
-            keep_content: whether its text is kept for the end.
-        """
         self.turn = Turn(rules, keep_content=keep_content)
         self._grammar = rules.grammars[0]
         self._state = GAP

@@ -31,12 +31,10 @@ def begin_object(turn: Turn, at: int, head: Head | None = None) -> State | None:
     is_bare = may_scan and head is None and turn.quotation.region is None and window.is_simple
     if is_bare and (plain := plain_call(text, at)) is not None:
         written, end = plain
-        json = written.arguments_json
         if (
-            turn.rules.may_call(written.name)
-            and len(content.calls) + len(content.waiting) < turn.rules.limits.max_calls
-            and json.count("{") + json.count("[") < turn.rules.limits.max_depth
-            and end - at <= turn.rules.limits.max_call_length
+            turn.rules.checked(written) is written
+            and not turn.has_enough
+            and end - at <= turn.candidates.most
             and (content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
             and not (markup.opened and markup.opened in turn.rules.declared)
             and not window.is_aborted
@@ -58,10 +56,6 @@ def _head_of_tag(turn: Turn) -> Head | None:
     if not name or name not in turn.rules.names or not turn.markup.text.rstrip().endswith(">"):
         return None
     return Head(name, name, turn.window.base + turn.window.pos, ("the tag is the name of the tool",))
-
-
-def _wait(_turn: Turn, _match: re.Match[str]) -> None:
-    """Wait for more text, to know what begins."""
 
 
 def _begin_function(turn: Turn, match: re.Match[str]) -> State | None:
@@ -136,11 +130,6 @@ def _begin_thought(turn: Turn, match: re.Match[str]) -> State:
     return _begin_quotation(turn, match, region._replace(is_split=turn.rules.options.split_reasoning))
 
 
-def _begin_result(turn: Turn, match: re.Match[str]) -> State:
-    """Begin a tool's result."""
-    return _begin_quotation(turn, match, region_of_tag(match["answers"], IN_RESULT))
-
-
 def _begin_quotation(turn: Turn, match: re.Match[str], region: Region) -> State:
     """Begin quotation with a tag, which is text, unless it is that of reasoning that is split off."""
     turn.settle()
@@ -161,22 +150,17 @@ def _begin_pythonic(turn: Turn, match: re.Match[str]) -> State | None:
         if turn.content.last is not CALL and markup.place is not FREE:
             return turn.text_follows()
         markup.open_list()
-    is_known = _tool_of(turn, name) or markup.in_list or _is_tried_as_call(turn)
+    tool = _tool_of(turn, name)
+    is_known = tool or markup.in_list or _is_tried_as_call(turn)
     if not is_known or not _may_be_call(turn):
         return turn.text_follows()
-    return _begin_arguments(turn, match.start(), match.end() - 1, name)
-
-
-def _begin_arguments(turn: Turn, at: int, paren: int, name: str) -> State | None:
-    """Begin with the pythonic call at an index, whose parenthesis is at another."""
-    if turn.markup.in_list:
+    if markup.in_list:
         turn.content.confirm()
-    window = turn.window
-    base = window.base
-    candidate = Candidate(base + at, base + paren, "pythonic", name)
+    paren = match.end() - 1
+    candidate = Candidate(turn.window.base + match.start(), turn.window.base + paren, "pythonic", name)
     turn.look_around(candidate)
-    window.pos = paren
-    return turn.begin(candidate, ArgumentsReader(turn.candidates, name, _tool_of(turn, name)))
+    turn.window.pos = paren
+    return turn.begin(candidate, ArgumentsReader(turn.candidates, name, tool))
 
 
 def _begin_named(turn: Turn, match: re.Match[str]) -> State | None:
@@ -240,13 +224,13 @@ def _is_alone(turn: Turn, at: int) -> bool:
 BEGIN: dict[str, Callable[[Turn, re.Match[str]], State | None]] = {
     "function": _begin_function,
     "thought": _begin_thought,
-    "response": _begin_result,
+    "response": lambda turn, match: _begin_quotation(turn, match, region_of_tag(match["answers"], IN_RESULT)),
     "turn": _begin_turn,
     "fence": _begin_or_end_fence,
     "call": _begin_pythonic,
     "head": _begin_named,
     "bracketed": _begin_named,
     "begins": _begin_name,
-    **dict.fromkeys(("more", "more_header", "more_im", "more_tag", "more_function", "more_arrows"), _wait),
+    "more": lambda _turn, _match: None,
 }
 """How each thing begins, by the last group of the pattern that matched. `None`: more text has to come."""

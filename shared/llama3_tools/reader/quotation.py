@@ -6,7 +6,7 @@ import re
 from collections.abc import Container
 
 from llama3_tools.reader.markup import NAME
-from llama3_tools.reader.regions import Region, region_of_fence
+from llama3_tools.reader.regions import Region
 from llama3_tools.reader.window import Window
 
 IN_STRING = "directly after a quotation mark"
@@ -30,12 +30,6 @@ class Quotation:
     """
 
     def __init__(self, window: Window, declared: Container[str]) -> None:
-        """Begin without any.
-
-        Args:
-            window: the text of the turn.
-            declared: the tools whose results may be repeated.
-        """
         self._window = window
         self._declared = declared
         self.region: Region | None = None
@@ -117,11 +111,6 @@ class Quotation:
     def begin_line(self, offset: int) -> None:
         """Begin the line anew at an offset: what is before it quotes nothing after it."""
         self.line_from = offset
-
-    def begin_in_fence(self) -> None:
-        """Begin the region of the fence that is open: neither a call nor an attempt comes first in it."""
-        self.begin(region_of_fence(self.fence, IN_FENCE))
-        self.fence = ""
 
     def open_fence(self, ticks: str, *, is_fresh: bool = True) -> None:
         """Note that a fence opens."""

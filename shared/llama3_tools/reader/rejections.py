@@ -68,14 +68,6 @@ class Rejections:
     """
 
     def __init__(self, window: Window, quotation: Quotation, names: Collection[str], limit: int) -> None:
-        """Begin without any.
-
-        Args:
-            window: the text of the turn.
-            quotation: what says whether a place is quoted.
-            names: the tools that odd forms may name.
-            limit: how many rejections are listed.
-        """
         self._window = window
         self._quotation = quotation
         self._names = names
@@ -90,14 +82,7 @@ class Rejections:
         """Whether there is text outside quotation."""
 
     def add(self, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
-        """Add a rejection.
-
-        Args:
-            start: the offset of its first character.
-            end: the offset after its last.
-            refusal: why it is not a call.
-            is_meant: whether the model meant to call by it.
-        """
+        """Add a rejection, from one offset to another."""
         found = self._list
         if len(found) > self._limit:
             return

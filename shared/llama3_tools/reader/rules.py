@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -53,16 +52,18 @@ Found: TypeAlias = "WrittenCall | list[Part]"
 """A call, or the parts of an envelope."""
 
 
-def coercers_of(tools: Mapping[str, Tool]) -> dict[str, Coercer]:
-    """Return the coercers of these tools, by the names of the tools.
-
-    >>> coercers_of({"now": Tool("now")})["now"].coerce({}).arguments
-    {}
-    """
-    return {name: _coercer_of(tool) for name, tool in tools.items()}
+def calls_in(found: Found) -> list[WrittenCall]:
+    """Return the calls that an object has."""
+    return [found] if isinstance(found, WrittenCall) else [one.written for one in found if isinstance(one, Placed)]
 
 
-def _coercer_of(tool: Tool) -> Coercer:
+def name_in(found: Found) -> str | None:
+    """Return the name of the first of them, if there is one."""
+    return next((call.name for call in calls_in(found)), None)
+
+
+def coercer_of(tool: Tool) -> Coercer:
+    """Return what makes arguments fit the schema of a tool."""
     return Coercer(tool.parameters or NO_ARGUMENTS)
 
 
@@ -93,11 +94,6 @@ class Rules:
         id_factory = options.id_factory
         self._id_factory = id_factory if id_factory is new_call_id else partial(written_id, id_factory)
         self._coercers: dict[str, Coercer] = {}
-        self._sorted_names = sorted({*BUILT_IN, *self.declared})
-
-    def may_call(self, name: str) -> bool:
-        """Return whether a tool of this name may be called."""
-        return self.tools is None or name in self.tools or self.options.on_unknown_tool == "call"
 
     def read(self, parsed: JsonObject) -> Found | Refusal:
         """Read an object: a call, or an envelope with calls."""
@@ -112,12 +108,7 @@ class Rules:
         return self.checked(argued_call(name, parsed, self.tools))
 
     def read_pythonic(self, name: str, written: str) -> WrittenCall | Refusal:
-        """Read `NAME(…)`.
-
-        Args:
-            name: the name as it was written, perhaps with `.call` after it.
-            written: the parentheses, with what is between them.
-        """
+        """Read `NAME(…)`: the name, perhaps with `.call` after it, and the parentheses with what is between them."""
         base = name.removesuffix(METHOD)
         is_method = base != name and name not in self.declared and (base in self.declared or base in BUILT_IN)
         name = base if is_method else name
@@ -146,7 +137,7 @@ class Rules:
         """Return a call, or why it is refused: an undeclared tool, or arguments that are nested too deep."""
         if isinstance(found, Refusal):
             return found
-        if not self.may_call(found.name):
+        if not (self.tools is None or found.name in self.tools or self.options.on_unknown_tool == "call"):
             return Refusal(RejectionReason.UNKNOWN_TOOL, not_declared(found.name, self.declared), found.name)
         json = found.arguments_json
         if not depth_is_within(json, 0, len(json), self.limits.max_depth):
@@ -160,12 +151,9 @@ class Rules:
         >>> rules.may_begin_name("get"), rules.may_begin_name("got"), rules.may_begin_name("get_weather.c")
         (True, False, True)
         """
-        names = self._sorted_names
-        at = bisect_left(names, text)
-        if at < len(names) and names[at].startswith(text):
-            return True
         base, dot, method = text.rpartition(".")
-        return bool(dot) and "call".startswith(method) and base in names
+        is_method = dot and "call".startswith(method) and (base in self.declared or base in BUILT_IN)
+        return bool(is_method) or any(name.startswith(text) for name in (*BUILT_IN, *self.declared))
 
     def make(self, written: WrittenCall, span: Span, format_: str, repaired_from: str | None = None) -> ToolCall:
         """Make a call of what was written."""
@@ -188,7 +176,7 @@ class Rules:
         if not self.options.coerce_arguments or name not in self.declared:
             return None
         if name not in self._coercers:
-            self._coercers[name] = _coercer_of(self.declared[name])
+            self._coercers[name] = coercer_of(self.declared[name])
         return self._coercers[name]
 
     def _envelope(self, parsed: JsonObject) -> list[Part] | Refusal | None:
@@ -215,8 +203,7 @@ class Rules:
             elif key not in _LABELS and value not in _EMPTY:
                 loses = f"an envelope with {key!r}, which would be lost"
         if loses:
-            name = next((part.written.name for part in parts if isinstance(part, Placed)), None)
-            return Refusal(RejectionReason.NOT_A_CALL, loses, name)
+            return Refusal(RejectionReason.NOT_A_CALL, loses, name_in(parts))
         return parts
 
     def _enclosed(self, parsed: JsonObject, key: str) -> list[Placed] | Refusal:

@@ -61,11 +61,9 @@ class ExtractionStream:
         if not chunk:
             return []
         self._has_failed = True
-        machine = self._machine
-        machine.feed(chunk)
+        self._machine.feed(chunk)
         self._has_failed = False
-        events = machine.turn.content.take_events()
-        return events if self._progress is None else events + self._progress.events(machine.turn)
+        return self._events()
 
     def flush(self, *, complete: bool = True) -> list[Event]:
         """End the output, and return what was held back.
@@ -142,8 +140,11 @@ class ExtractionStream:
     def _end(self, verb: str, *, complete: bool = True, aborted: bool = False) -> list[Event]:
         self._ended_by = verb
         self._has_failed = True
-        machine = self._machine
-        self._extraction = machine.finish(complete=complete, aborted=aborted)
+        self._extraction = self._machine.finish(complete=complete, aborted=aborted)
         self._has_failed = False
-        events = machine.turn.content.take_events()
-        return events if self._progress is None else events + self._progress.events(machine.turn)
+        return self._events()
+
+    def _events(self) -> list[Event]:
+        turn = self._machine.turn
+        events = turn.content.take_events()
+        return events if self._progress is None else events + self._progress.events(turn)

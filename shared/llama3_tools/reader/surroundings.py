@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from llama3_tools.literals.bracket_span import goes_on
 from llama3_tools.reader.window import Window
 
 
@@ -74,8 +75,6 @@ _LONG_TOKEN = re.compile(r"[^\S\n]+|\w+").match
 _RUN = re.compile(r"[^\n\"'`()\[\]{}]*").match
 # Bounded, as `re` keeps a record of each repetition.
 _BODY = {quote: re.compile(rf"(?:[^{quote}\\\n]+|\\[^\n]){{0,1000}}").match for quote in "\"'`"}
-_GOES_ON = tuple("([{,=\\")
-"""The ends of lines after which the arguments of a call go on."""
 
 
 class Surroundings:
@@ -333,12 +332,12 @@ class Surroundings:
 
     def _begin_line(self, char: str) -> bool:
         """Return whether the arguments of a call go on with a line that begins with a character; else end them."""
-        goes_on = self._last in _GOES_ON or (self._last == ":" and self._state & _NUMBER == _INNER["{"])
-        goes_on = self._is_indented or char in ")]}," or (goes_on and self._breaks == 1)
+        may_go_on = self._breaks == 1 and goes_on(self._last, _CLOSERS[self._state & _NUMBER])
         self._breaks = 0
-        if not goes_on:
-            self._end_arguments()
-        return goes_on
+        if self._is_indented or char in ")]}," or may_go_on:
+            return True
+        self._end_arguments()
+        return False
 
     def _read_string(self, text: str, pos: int, end: int) -> int:
         """Read on in a string."""

@@ -11,22 +11,15 @@ from enum import Enum
 
 from llama3_tools.limits import too_many
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.candidates import (
-    NO_CODE,
-    Candidate,
-    Candidates,
-    CodeReader,
-    Outcome,
-    Reader,
-)
+from llama3_tools.reader.candidates import NO_CODE, Candidate, Candidates, CodeReader, Outcome, Reader
 from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.content import CALL, Content, Waiting
 from llama3_tools.reader.held_markup import HeldMarkup
 from llama3_tools.reader.json_calls import WrittenCall
-from llama3_tools.reader.quotation import IN_STRING, Quotation
-from llama3_tools.reader.regions import Region
+from llama3_tools.reader.quotation import IN_FENCE, IN_STRING, Quotation
+from llama3_tools.reader.regions import Region, region_of_fence
 from llama3_tools.reader.rejections import Rejections, attempted_name, has_call_keys
-from llama3_tools.reader.rules import Found, Part, Placed, Rules
+from llama3_tools.reader.rules import Part, Rules, name_in
 from llama3_tools.reader.surroundings import PART, Surroundings
 from llama3_tools.reader.window import KEPT, Window
 from llama3_tools.values import ReasoningDelta, RejectionReason
@@ -63,12 +56,6 @@ class Turn:
     """The parts of one turn, and what is done with several of them. Methods return the state to go on in."""
 
     def __init__(self, rules: Rules, *, keep_content: bool) -> None:
-        """Begin a turn.
-
-        Args:
-            rules: what is read.
-            keep_content: whether its text is kept for the end.
-        """
         self.rules = rules
         self.window = window = Window()
         self.around = Surroundings(window)
@@ -188,23 +175,19 @@ class Turn:
 
     # Quotation.
 
+    def quote_fence(self) -> State:
+        """Begin quotation in the fence that is open: neither a call nor an attempt comes first in it."""
+        region = region_of_fence(self.quotation.fence, IN_FENCE)
+        self.quotation.close_fence()
+        return self.quote(region)
+
     def quote(self, region: Region) -> State:
         """Begin quotation at the place up to which the window was read."""
         self.around.read(self.window.pos)
         self.quotation.begin(region)
-        return self._begin_region()
-
-    def quote_fence(self) -> State:
-        """Begin quotation in the fence that is open."""
-        self.around.read(self.window.pos)
-        self.quotation.begin_in_fence()
-        return self._begin_region()
-
-    def _begin_region(self) -> State:
         offset = self.window.base + self.window.pos
-        region = self.quotation.region
         self.markup.clear()
-        if region is not None and region.is_split:
+        if region.is_split:
             self.content.begin_thought(offset)
         self.content.begin_quotation(offset)
         return REGION
@@ -233,16 +216,16 @@ class Turn:
         """Decide whether a candidate that was read to its end, or broke, is a call or text."""
         found, window = outcome.found, self.window
         if not outcome.is_whole:
-            window.go_back(candidate.begin)
+            assert isinstance(found, Refusal)  # noqa: S101  # it broke
             return self._give_up(candidate, found, outcome.end)
         raw = outcome.raw or window.written(candidate.begin, outcome.end)
         if not isinstance(found, Refusal):
             if candidate.quoted is not None:
-                found = Refusal(RejectionReason.QUOTED, candidate.quoted, _name_of(found))
+                found = Refusal(RejectionReason.QUOTED, candidate.quoted, name_in(found))
             elif candidate.is_part:
-                found = Refusal(RejectionReason.NOT_A_CALL, _PART, _name_of(found))
+                found = Refusal(RejectionReason.NOT_A_CALL, _PART, name_in(found))
             elif window.is_aborted:
-                found = BROKEN_OFF._replace(name=_name_of(found))
+                found = BROKEN_OFF._replace(name=name_in(found))
             elif isinstance(found, WrittenCall) and self.has_enough:
                 found = Refusal(*too_many(self.rules.limits), found.name)
         if isinstance(found, Refusal):
@@ -298,11 +281,10 @@ class Turn:
 
     # Refusals.
 
-    def _give_up(self, candidate: Candidate, found: Found | Refusal, end: int) -> State:
-        """Refuse a candidate that broke at an offset, or is cut off. The window was read up to its beginning."""
+    def _give_up(self, candidate: Candidate, refusal: Refusal, end: int) -> State:
+        """Refuse a candidate that broke at an offset, or is cut off."""
         window = self.window
-        assert isinstance(found, Refusal)  # noqa: S101  # it broke
-        refusal = found
+        window.go_back(candidate.begin)
         if refusal.reason is RejectionReason.TRUNCATED:
             end = window.base + len(window.text)
             refusal = BROKEN_OFF if window.is_aborted else refusal
@@ -313,11 +295,7 @@ class Turn:
     def _refuse(self, candidate: Candidate, refusal: Refusal, raw: str, *, is_whole: bool) -> State:
         """Refuse a candidate: it is text, and the search goes on after it. The window was read up to its beginning.
 
-        Args:
-            candidate: the candidate.
-            refusal: why it is not a call.
-            raw: its text, up to the place where it broke, if it did.
-            is_whole: whether that is all of it.
+        If it broke, `raw` ends where it did.
         """
         self.candidate = None
         if refusal is NO_CODE:
@@ -403,10 +381,3 @@ class Turn:
     def is_code_due(self) -> bool:
         """Whether what follows is code, as `<|python_tag|>` comes before it."""
         return self.rules.reads_code and self.quotation.region is None and self.markup.begins_code
-
-
-def _name_of(found: Found) -> str | None:
-    """Return the name of what is called."""
-    if isinstance(found, WrittenCall):
-        return found.name
-    return next((part.written.name for part in found if isinstance(part, Placed)), None)

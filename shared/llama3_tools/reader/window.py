@@ -46,12 +46,7 @@ class Window:
         self.ended, self.is_complete, self.is_aborted = True, complete, aborted
 
     def forget(self, cut: int, needed_from: int | None) -> None:
-        """Drop the text before an index.
-
-        Args:
-            cut: the index.
-            needed_from: the offset from which an open candidate needs it, with a little before that.
-        """
+        """Drop the text before an index. What an open candidate needs, from an offset on, is parked."""
         keep = cut if needed_from is None else max(needed_from - KEPT - self.base, 0)
         if keep:
             self._parked = []
