@@ -53,6 +53,7 @@ _NONE: tuple[object, ...] = (None, "")
 """The values of a key of arguments that mean that there are none."""
 _LABELS = ("type", "id")
 """The keys that a call without arguments may have beside its name."""
+_SAY_NO_MORE = (*_LABELS, *ARGUMENTS)
 _DESCRIPTIONS = {"description", "input_schema", "inputSchema"}
 """The keys of a schema that a call does not have."""
 _RESULTS = {"output", "result", "observation", "tool_output"}
@@ -252,7 +253,7 @@ def _call_without_arguments(
     members: Mapping[str, Any], name: str, tools: Mapping[str, Tool] | None
 ) -> WrittenCall | Refusal:
     """Return a call that has only a name, or why it is refused: other keys may be arguments, a result or a schema."""
-    others = [key for key, value in members.items() if key not in (*_LABELS, *ARGUMENTS) and value not in (None, name)]
+    others = [key for key, value in members.items() if key not in _SAY_NO_MORE and value not in (None, name)]
     if not _DESCRIPTIONS.isdisjoint(others):
         return _schema_echo(name)
     refusal = refuse_empty(name, tools)
