@@ -27,17 +27,17 @@ _ALONE = re.compile(
     rf"(?:{_TAG}|[^\w.!?…>=])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
 ).match
 """What may be before it on a line of its own: the marker of a list, a label or two, punctuation, markup."""
-_OPENING = re.compile(rf"(?:{_TAG}|[\s\"'`*(\[{{“‘«])*\Z").search
+_OPENING = re.compile(rf"(?:{_TAG}|[\s\"'`*(\[{{“‘«])*\Z").search  # noqa: RUF001
 _ENDS_CLAUSE = tuple(".!?:;…。！？：|")  # noqa: RUF001
-_AFTER = re.compile(rf"(?:{_TAG}|[ \t\r\xa0\"'`*,;:)\]}}>”’».!?…+])*").match
+_AFTER = re.compile(rf"(?:{_TAG}|[ \t\r\xa0\"'`*,;:)\]}}>”’».!?…+])*").match  # noqa: RUF001
 """What may follow on its line: punctuation and markup."""
 _ELIDED = re.compile(
     r"[({\[=:,]\s*[\"']?(?:\.{3}|…)[\"']?\s*[,)}\]]"  # {...}
     r"|[(=,]\s*[\"']?<[\w \t-]{1,40}>[\"']?\s*[,)]"  # f(city=<city>); in an object, models write <result of the first>
 ).search
 _WORD = re.compile(rf"{_TAG}|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
-_KEY = re.compile(r"[^{]{0,128}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match
-_OPENS = re.compile(r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80})?[([{]").match
+_KEY = re.compile(r"[(\[\s]{0,8}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match  # noqa: RUF001
+_OPENS = re.compile(r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}[([{]").match
 _MORE = re.compile(r"[ \t\])*`]{0,8}(?:\s{0,8}[\w \t]{1,32}:\s{0,8})?(?=[{\[(])").match
 _PAIRS = re.compile(
     r"(?:[,\s]\s{0,4}\w{1,64}\s?=\s?(?:\"[^\"\n]*(?:\"|\Z)|'[^'\n]*(?:'|\Z)|\[[^\]\n]*(?:\]|\Z)|[^\s,\])]+))+"
@@ -54,10 +54,10 @@ _CLOSER = re.compile(
 
 def open_tool_markup(markup: str) -> str:
     """Return the last tag or token in some markup whose name says tool, func or call, if nothing closes it."""
-    last = None
-    for last in _OPENER(markup):
-        pass
-    return "" if last is None or any(sign in markup[last.end() :] for sign in ("</", "[/", "[END_")) else last[0]
+    openers = [*_OPENER(markup)] if "<" in markup or "[" in markup else []
+    if not openers or any(sign in markup[openers[-1].end() :] for sign in ("</", "[/", "[END_")):
+        return ""
+    return openers[-1][0]
 
 
 class Shape(Enum):
@@ -91,6 +91,8 @@ class Evidence:
     """Whether it is a part of something."""
     in_markup: bool = False
     """Whether it is in markup whose name says tool, func or call."""
+    closes_with_output: bool = False
+    """Whether nothing but the end of the output closes that markup: `<|python_tag|>`."""
     in_list: bool = False
     """Whether it is in a list of pythonic calls."""
     in_thoughts: bool = False
@@ -113,6 +115,14 @@ class Evidence:
         opening = _OPENING(self.before)
         text = self.before if opening is None else self.before[: opening.start()]
         return not self.begins_line and not text.endswith(_ENDS_CLAUSE)
+
+    @property
+    def first_key(self) -> str:
+        """The first key of its arguments, if these are an object."""
+        text = self.after if self.is_odd else self.raw
+        opens = _OPENS(text)
+        key = _KEY(text, opens.end() - 1) if opens else None
+        return key[1] if key else ""
 
     def tag_end(self) -> int:
         """Return the index in what follows at which the tag closes, or all that is there."""
@@ -189,8 +199,8 @@ def is_attempt(  # noqa: PLR0911 (one rule after the other)
     on_line = _on_line(found.after[end:])
     if found.in_markup:
         closer = _CLOSER(found.after, end)
-        if closer is not None:
-            return not (found.is_run_into or _on_line(found.after[closer.end() :]) is After.WORDS)
+        if closer is not None or found.closes_with_output:
+            return not (found.is_run_into or (closer and _on_line(found.after[closer.end() :]) is After.WORDS))
         if found.begins_line and not has_words_after:
             return True
         if found.shape is Shape.TAG:
@@ -199,6 +209,5 @@ def is_attempt(  # noqa: PLR0911 (one rule after the other)
         return not (found.is_run_into and on_line is not After.NOTHING)
     is_alone = found.begins_line and on_line is not After.WORDS and not has_words_after
     if found.shape is Shape.NAMED:
-        key = _KEY(found.after if found.is_odd else found.raw)
-        return is_alone or (found.begins_line and key is not None and key[1] in found.parameters)
+        return is_alone or (found.begins_line and found.first_key in found.parameters)
     return found.shape is Shape.LISTED and is_alone

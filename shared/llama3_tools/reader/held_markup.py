@@ -94,7 +94,7 @@ class HeldMarkup:
         return self.may_be_code and self.quoted is None and "<|python_tag|>" in self.text
 
     def line_before(self, at: int) -> str:
-        """Return what is before a candidate that begins at an index, or before the markup that it is in, on its line."""
+        """Return what is before a candidate at an index, or before the markup around it, on its line."""
         if self.in_list:
             return self.list_before
         if self.text:

@@ -168,7 +168,7 @@ def argued_call(name: str, parsed: JsonObject, tools: Mapping[str, Tool] | None)
 
 
 def is_like_call(text: str, tool: Tool | None) -> bool:
-    """Return whether an object that is no call looks like one: by its keys, or as it says no more than a call of a tool.
+    """Return whether an object looks like a call: by its keys, or as it says a tool's name and its parameters alone.
 
     >>> tool = Tool("now", parameters={"properties": {"zone": {}}})
     >>> is_like_call('{"name": "now", "zone": "CET"}', tool), is_like_call('{"name": "now", "status": "ok"}', tool)

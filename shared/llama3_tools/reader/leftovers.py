@@ -14,7 +14,7 @@ REACH = LONGEST_NAME + 128
 
 _SIGN = re.compile(r"[({\[})\]=:<\"'“0-9]").search
 _NAME = rf"[^\W\d](?:[\w.:/-]{{0,{LONGEST_NAME - 2}}}\w)?"
-_QUOTE = r"[\"'“”‘’]"
+_QUOTE = r"[\"'“”‘’]"  # noqa: RUF001
 # Each form has one end, whatever is cut: so a stream finds what one shot finds.
 # The name alone is matched, so that each name is tried, whatever is before it.
 _LEFT = re.compile(

@@ -152,7 +152,7 @@ class Rejections:
             lately = [one for one in self._list[-_LATELY:] if one[1] is None or one[1].shape is not Shape.TAG]
             if any(one.span[0] <= base + left.start < one.span[1] for one, _ in lately):
                 continue
-            broke = self._broke_at >= self._quotation.line_from
+            broke = self._quotation.line_from <= self._broke_at < base + left.start
             if broke and self._name_last(left.name):
                 continue  # of an object that broke before its name
             at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
@@ -166,7 +166,7 @@ class Rejections:
             self.add(base + left.start, base + left.end, refusal, evidence)
 
     def _name_last(self, name: str) -> bool:
-        """Give the last rejection the name of its tool if it lacks one and may be an attempt; return whether it does."""
+        """Give the last rejection the name of its tool if it has none and may be an attempt; return whether it does."""
         one, evidence = self._list[-1] if self._list else (None, None)
         if one is None or evidence is None or one.name is not None or evidence.shape is not Shape.OBJECT:
             return False
@@ -201,7 +201,8 @@ class Rejections:
             if index == len(spans) or spans[index][0] > at:
                 break
             pos = spans[index][1] - end
-        return is_attempt(evidence, one.reason, has_words=has_words, has_words_after=word >= 0)
+        has_words_after = word >= 0 or pos >= MOST_AFTER  # what is not kept may be words
+        return is_attempt(evidence, one.reason, has_words=has_words, has_words_after=has_words_after)
 
     @staticmethod
     def _without_tags(

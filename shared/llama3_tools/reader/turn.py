@@ -381,6 +381,7 @@ class Turn:
         )
         found.is_whole, found.is_part, found.in_list = is_whole, candidate.is_part, markup.in_list
         found.in_markup = candidate.format in ("function", "code") or self._is_in_tool_markup
+        found.closes_with_output = "<|python_tag|>" in markup.text
         if is_named:
             found.parameters = self.rules.declared[refusal.name or ""].parameters.get("properties") or ()
         if candidate.format == "json":
@@ -402,6 +403,7 @@ class Turn:
         shape = Shape.OBJECT if not is_pythonic else Shape.NAMED if is_named else Shape.OTHER
         found = Evidence(shape, self.markup.line_before(max(start - self.window.base, 0)))
         found.in_list, found.in_markup = self.markup.in_list, is_pythonic and self._is_in_tool_markup
+        found.closes_with_output = "<|python_tag|>" in self.markup.text
         return found
 
     @property
@@ -419,6 +421,7 @@ class Turn:
         at = window.base + max(window.text.rfind(tag, 0, window.pos), 0)
         refusal = Refusal(RejectionReason.NOT_A_CALL, f"{tag} with anything but a call in it")
         found = Evidence(Shape.TAG, "" if self.content.last is CALL else markup.before, in_markup=True)
+        found.closes_with_output = "python_tag" in tag
         self.rejections.add(at, at + len(tag), refusal, found)
         self.quotation.begin_fence_with_attempt()
 
