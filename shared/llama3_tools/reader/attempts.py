@@ -6,11 +6,11 @@ It is decided at the end of a turn, from evidence: the shape, the reason, and th
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 
-from llama3_tools.literals.bracket_span import BracketSpan
+from llama3_tools.literals.bracket_span import LINE_BREAK, BracketSpan
 from llama3_tools.values import RejectionReason
 
 LINE = 160
@@ -35,7 +35,7 @@ _ELIDED = re.compile(
     r"[({\[=:,]\s*[\"']?(?:\.{3}|…)[\"']?\s*[,)}\]]"  # {...}
     r"|[(=,]\s*[\"']?<[\w \t-]{1,40}>[\"']?\s*[,)]"  # f(city=<city>); in an object, models write <result of the first>
 ).search
-_WORD = re.compile(rf"{_TAG}|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
+_WORD = re.compile(rf"{_TAG}|</[\w:|-]{{0,30}}\Z|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
 _KEY = re.compile(r"[(\[\s]{0,8}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match  # noqa: RUF001
 _OPENS = re.compile(r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}[([{]").match
 _MORE = re.compile(r"[ \t\])*`]{0,8}(?:\s{0,8}[\w \t]{1,32}:\s{0,8})?(?=[{\[(])").match
@@ -88,7 +88,7 @@ class Evidence:
     is_whole: bool = True
     """Whether all of it is there; if not, it closes in what follows."""
     is_part: bool = False
-    """Whether it is a part of something."""
+    """Whether it is a part of something: of data, of code, of a quotation."""
     in_markup: bool = False
     """Whether it is in markup whose name says tool, func or call."""
     closes_with_output: bool = False
@@ -137,6 +137,8 @@ class Evidence:
             if pairs is not None and (opens is None or pairs.start() < opens.end() - 1):
                 return pairs.end()
             return 0 if opens is None else _closed(self.after, opens.end() - 1)
+        if self.in_list and "]" not in self.after:
+            return len(self.after.partition("\n")[0])
         if self.in_list:
             return _closed(f"[{self.after}", 0) - 1
         if self.is_whole:
@@ -149,14 +151,21 @@ class Evidence:
 def _closed(text: str, at: int) -> int:
     """Return the index after the bracket that closes the one at an index, and others that follow it directly."""
     while True:
-        span = BracketSpan(tolerant=text[at] == "{")
-        pos, before = at, -1
-        while before != pos and not (span.flaw or span.is_complete):
-            before, pos = pos, span.read(text, pos, ended=True)
+        span, pos = _span(text, at, tolerant=text[at] == "{")
+        if span.flaw == LINE_BREAK:
+            span, pos = _span(text, at, tolerant=True)
         more = _MORE(text, pos) if span.is_complete else None
         if more is None or more.end() >= len(text):
             return pos
         at = more.end()
+
+
+def _span(text: str, at: int, *, tolerant: bool) -> tuple[BracketSpan, int]:
+    """Return what was read of a bracket at an index, and the index after that."""
+    span, pos, before = BracketSpan(tolerant=tolerant), at, -1
+    while before != pos and not (span.flaw or span.is_complete):
+        before, pos = pos, span.read(text, pos, ended=True)
+    return span, pos
 
 
 def _on_line(text: str) -> After:
@@ -174,13 +183,13 @@ def line_before(text: str, at: int, begin: int = 0) -> str:
     return text[max(text.rfind("\n", begin, at) + 1, begin) : at]
 
 
-def words_from(text: str) -> int:
-    """Return the index of the first word in some text, the numbers of items and markup aside; -1 if there is none."""
-    return next((word.start() for word in _WORD(text) if word["word"]), -1)
+def words_from(text: str, pos: int) -> int:
+    """Return the index of the first word from an index on, the numbers of items and markup aside; -1 if none is."""
+    return next((word.start() for word in _WORD(text, pos) if word["word"]), -1)
 
 
 def is_attempt(  # noqa: PLR0911 (one rule after the other)
-    found: Evidence, reason: RejectionReason, *, has_words: bool, has_words_after: bool
+    found: Evidence, reason: RejectionReason, *, has_words: bool, words_follow: Callable[[], bool]
 ) -> bool:
     """Return whether asking again is worth more than the answer that is there.
 
@@ -188,26 +197,24 @@ def is_attempt(  # noqa: PLR0911 (one rule after the other)
         found: what is known of the rejection.
         reason: why it was rejected.
         has_words: whether the output has words before it, thoughts aside; or anywhere else, if it is in thoughts.
-        has_words_after: whether words follow, calls and further rejections aside.
+        words_follow: tells whether words follow, calls and further rejections aside; asked only if it matters.
     """
     arguments = found.after[:LINE] if found.is_odd else found.raw
     if found.is_part or reason in _NEVER or (_ELIDED(arguments) and not found.in_markup):
         return False
     if reason is RejectionReason.QUOTED:
-        return not has_words and (found.in_thoughts or not has_words_after)
-    end = found.end()
-    on_line = _on_line(found.after[end:])
+        return not has_words and (found.in_thoughts or not words_follow())
     if found.in_markup:
+        end = found.end()
         closer = _CLOSER(found.after, end)
         if closer is not None or found.closes_with_output:
             return not (found.is_run_into or (closer and _on_line(found.after[closer.end() :]) is After.WORDS))
-        if found.begins_line and not has_words_after:
+        if found.begins_line and not words_follow():
             return True
         if found.shape is Shape.TAG:
             return False
     if found.shape is Shape.OBJECT:
-        return not (found.is_run_into and on_line is not After.NOTHING)
-    is_alone = found.begins_line and on_line is not After.WORDS and not has_words_after
-    if found.shape is Shape.NAMED:
-        return is_alone or (found.begins_line and found.first_key in found.parameters)
-    return found.shape is Shape.LISTED and is_alone
+        return not (found.is_run_into and _on_line(found.after[found.end() :]) is not After.NOTHING)
+    if found.shape is Shape.OTHER or not found.begins_line:
+        return False
+    return (found.shape is Shape.NAMED and found.first_key in found.parameters) or not words_follow()

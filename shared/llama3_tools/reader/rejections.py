@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -97,9 +96,9 @@ class Rejections:
             return
         reason, detail, name = refusal
         if reason is RejectionReason.QUOTED:
-            evidence = evidence if detail in _MEANT_ALONE else None
             if evidence is not None:
                 evidence.in_thoughts = detail == IN_THOUGHTS
+                evidence.is_part = evidence.is_part or detail not in _MEANT_ALONE
         if count == self._limit:
             reason, evidence = RejectionReason.TOO_MANY, None
             detail = f"beyond the first {self._limit} rejections, and no others are listed"
@@ -149,7 +148,7 @@ class Rejections:
             parameters = names[left.name].parameters.get("properties") or ()
             if left.key and left.key not in parameters:
                 continue
-            lately = [one for one in self._list[-_LATELY:] if one[1] is None or one[1].shape is not Shape.TAG]
+            lately = [one for one in self._list[-_LATELY:] if one[0].name or one[1] is None or one[1].shape is not Shape.TAG]
             if any(one.span[0] <= base + left.start < one.span[1] for one, _ in lately):
                 continue
             broke = self._quotation.line_from <= self._broke_at < base + left.start
@@ -179,30 +178,17 @@ class Rejections:
             return ()
         self.read_on(len(self._window.text))
         pairs = self._without_tags(sorted(self._list, key=lambda pair: pair[0].span), calls)
-        spans = [call.span for call in calls]
-        spans += [(one.span[0], one.span[1] + (evidence.end() if evidence else 0)) for one, evidence in pairs]
-        spans.sort()
+        words = _Words(pairs, calls)
         return tuple(
-            replace(one, is_attempt=True) if evidence and self._is_attempt(one, evidence, spans, calls) else one
+            replace(one, is_attempt=True) if evidence and self._is_attempt(one, evidence, words, calls) else one
             for one, evidence in pairs
         )
 
-    def _is_attempt(self, one: Rejection, evidence: Evidence, spans: list[Span], calls: Sequence[ToolCall]) -> bool:
-        start, end = one.span
+    def _is_attempt(self, one: Rejection, evidence: Evidence, words: _Words, calls: Sequence[ToolCall]) -> bool:
         if one.reason is RejectionReason.QUOTED and calls:
             return False
-        has_words = self._words_from >= 0 if evidence.in_thoughts else not self.is_before_words(start)
-        after, pos = evidence.after, evidence.end()
-        index = bisect_left(spans, (start + 1,))
-        while (word := words_from(after[pos:])) >= 0:
-            at = end + pos + word
-            while index < len(spans) and spans[index][1] <= at:
-                index += 1
-            if index == len(spans) or spans[index][0] > at:
-                break
-            pos = spans[index][1] - end
-        has_words_after = word >= 0 or pos >= MOST_AFTER  # what is not kept may be words
-        return is_attempt(evidence, one.reason, has_words=has_words, has_words_after=has_words_after)
+        has_words = self._words_from >= 0 if evidence.in_thoughts else not self.is_before_words(one.span[0])
+        return is_attempt(evidence, one.reason, has_words=has_words, words_follow=lambda: words.follow(evidence))
 
     @staticmethod
     def _without_tags(
@@ -221,3 +207,49 @@ class Rejections:
                     continue
             kept.append((one, evidence))
         return kept
+
+
+class _Words:
+    """Tells after which rejections words follow, calls and further rejections aside. Each is looked at once."""
+
+    def __init__(self, pairs: Sequence[tuple[Rejection, Evidence | None]], calls: Sequence[ToolCall]) -> None:
+        found = [*((one.span, evidence) for one, evidence in pairs), *((call.span, None) for call in calls)]
+        self._found: list[tuple[Span, Evidence | None]] = sorted(found, key=lambda one: one[0])
+        self._index = {evidence: index for index, (_, evidence) in enumerate(self._found) if evidence is not None}
+        self._ends: dict[int, int] = {}
+        """The offsets at which they have closed, of those that were asked for."""
+        self._known: dict[int, bool] = {}
+
+    def follow(self, evidence: Evidence) -> bool:
+        """Return whether words follow a rejection."""
+        index, passed = self._index[evidence], []
+        while index not in self._known:
+            passed.append(index)
+            answer = self._look(index)
+            if isinstance(answer, bool):
+                self._known[index] = answer
+            else:
+                index = answer[0]
+        self._known.update(dict.fromkeys(passed, self._known[index]))
+        return self._known[index]
+
+    def _look(self, index: int) -> bool | tuple[int]:
+        """Return whether words follow one, or which rejection does, so that the answer is what follows that."""
+        (_, end), evidence = self._found[index]
+        assert evidence is not None  # noqa: S101  # it is a rejection that more is known of
+        after, pos, other = evidence.after, self._end(index) - end, index + 1
+        while (word := words_from(after, pos)) >= 0:
+            while other < len(self._found) and self._found[other][0][0] <= end + word and self._end(other) <= end + word:
+                other += 1
+            if other == len(self._found) or self._found[other][0][0] > end + word:
+                return True
+            if self._found[other][1] is not None:
+                return (other,)
+            pos = self._end(other) - end
+        return pos >= MOST_AFTER  # what is not kept may be words
+
+    def _end(self, index: int) -> int:
+        if index not in self._ends:
+            (_, end), evidence = self._found[index]
+            self._ends[index] = end + (evidence.end() if evidence is not None else 0)
+        return self._ends[index]
