@@ -66,7 +66,7 @@ _MENTIONS = st.sampled_from(
         *('Use {}(query="x").', "I will not run {}(path='/data').", "I called {}(to='Al'), and it is out."),
         *('According to {}("x"), it is sunny.', 'I used {} {{"to": "Al"}}.', "Use {}(to=...) to do it."),
         *('The tool says {{"name": "{}", "status": "ok"}}', "<function={}> was used.", "{}(x=1) is what I called."),
-        *('- {}(query="x"): it searches.', 'I used <tool_call>{{"name": "{}", "parameters": {{oops}}}}</tool_call> then.'),
+        *('- {}(query="x"): searches', 'I used <tool_call>{{"name": "{}", "parameters": {{oops}}}}</tool_call>.'),
     ]
 )
 _TOLD_OF = st.just('I used {{"name": "{}", "parameters": {{}}}} and it is out.')
