@@ -18,13 +18,16 @@ LINE = 160
 MOST_AFTER = 1024
 """In how much of the text after it anyone looks for where it closes, and for words."""
 
+_BROKE_IN = 8
+"""How much of the text after the place that broke it may be what was elided."""
+
 _NEVER = (RejectionReason.SCHEMA_ECHO, RejectionReason.TOO_MANY, RejectionReason.TOO_LONG)
 _TAG = r"</?[|\uff5c]?[A-Za-z!?/][^<>\n]{0,60}>|\[/?[A-Z][A-Z_]{1,30}\]"
 _LABEL = r"(?:\w[\w'-]*(?:[ \t]+\w[\w'-]*){0,3}[ \t]*[\"'*`”]*:)"
-_FILL = rf"(?:{_TAG}|[^\w.!?…])*"
+_FILL = rf"(?:{_TAG}|[^\w.!?…|])*"
 _ALONE = re.compile(
-    rf"(?![ \t]{{4}}[ \t]*\Z)(?:{_TAG}|[^\w.!?…<>=])*(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
-    rf"(?:{_TAG}|[^\w.!?…>=])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
+    rf"(?![ \t]{{4}}[ \t]*\Z)(?:{_TAG}|[^\w.!?…<>=|])*(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
+    rf"(?:{_TAG}|[^\w.!?…>=|])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
 ).match
 """What may be before it on a line of its own: the marker of a list, a label or two, punctuation, markup."""
 _OPENING = re.compile(rf"(?:{_TAG}|[\s\"'`*(\[{{“‘«])*\Z").search  # noqa: RUF001
@@ -199,7 +202,7 @@ def is_attempt(  # noqa: PLR0911 (one rule after the other)
         has_words: whether the output has words before it, thoughts aside; or anywhere else, if it is in thoughts.
         words_follow: tells whether words follow, calls and further rejections aside; asked only if it matters.
     """
-    arguments = found.after[:LINE] if found.is_odd else found.raw
+    arguments = found.after[:LINE] if found.is_odd else found.raw + found.after[: 0 if found.is_whole else _BROKE_IN]
     if found.is_part or reason in _NEVER or (_ELIDED(arguments) and not found.in_markup):
         return False
     if reason is RejectionReason.QUOTED:

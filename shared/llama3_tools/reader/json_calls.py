@@ -189,7 +189,7 @@ def is_like_call(text: str, tool: Tool | None) -> bool:
             isinstance(one, dict) and one for value in held for one in (value if isinstance(value, list) else [value])
         )
     if has_call_keys(text):
-        return True
+        return "name" in members or '"properties"' not in text  # else a list of tools
     parameters = (tool.parameters.get("properties") or {}).keys()
     others = {
         key

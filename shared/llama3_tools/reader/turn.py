@@ -52,6 +52,8 @@ BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it 
 _PARAMETER = r"\*{0,2}[^\W\d]\w*(?:\s*:\s*[\w.]+(?:\[[^\]]*\])?(?:\s*=\s*[^,()]*)?)?"
 _SIGNATURE = re.compile(rf"[^(]*\(\s*(?:{_PARAMETER}(?:\s*,\s*{_PARAMETER})*)?\s*\)").fullmatch
 """A pythonic call as prose has it: `search(query)`."""
+_BARE_WORD = re.compile(r"[^(]*\(\s*[^\W\d]\w*(?!\w|\s*[=:])").match
+"""One whose first argument is a word: an expression of code, or prose."""
 _BY_NAME = re.compile(r"[(,]\s*[^\W\d]\w*\s*=(?!=)").search
 _NAMES_ARGUMENT = re.compile(r"[^(]*\(\s*\w+\s*=").match
 _PART = "a part of data, of code, or of a malformed object"
@@ -395,6 +397,8 @@ class Turn:
             found.shape = Shape.LISTED if is_listed else Shape.OTHER
         elif candidate.format == "pythonic" and not markup.in_list and _SIGNATURE(raw):
             found.shape = Shape.NAMED if refusal.reason is RejectionReason.MISSING_ARGUMENTS else Shape.OTHER
+        elif candidate.format == "pythonic" and not markup.in_list and refusal.reason is RejectionReason.MALFORMED:
+            found.shape = Shape.OTHER if _BARE_WORD(raw) else found.shape
         return found
 
     def _evidence_of_waiting(self, name: str, start: int, *, is_pythonic: bool) -> Evidence:
