@@ -18,16 +18,13 @@ LINE = 160
 MOST_AFTER = 1024
 """In how much of the text after it anyone looks for where it closes, and for words."""
 
-_BROKE_IN = 8
-"""How much of the text after the place that broke it may be what was elided."""
-
 _NEVER = (RejectionReason.SCHEMA_ECHO, RejectionReason.TOO_MANY, RejectionReason.TOO_LONG)
 _TAG = r"</?[|\uff5c]?[A-Za-z!?/][^<>\n]{0,60}>|\[/?[A-Z][A-Z_]{1,30}\]"
 _LABEL = r"(?:\w[\w'-]*(?:[ \t]+\w[\w'-]*){0,3}[ \t]*[\"'*`”]*:)"
 _FILL = rf"(?:{_TAG}|[^\w.!?…|])*"
 _ALONE = re.compile(
-    rf"(?![ \t]{{4}}[ \t]*\Z)(?:{_TAG}|[^\w.!?…<>=|])*(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
-    rf"(?:{_TAG}|[^\w.!?…>=|])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
+    rf"(?![ \t]{{4}}[ \t]*\Z)(?:{_TAG}|[^\w.!?…<>=|#])*(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
+    rf"(?:{_TAG}|[^\w.!?…>=|#])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
 ).match
 """What may be before it on a line of its own: the marker of a list, a label or two, punctuation, markup."""
 _OPENING = re.compile(rf"(?:{_TAG}|[\s\"'`*(\[{{“‘«])*\Z").search  # noqa: RUF001
@@ -38,6 +35,7 @@ _ELIDED = re.compile(
     r"[({\[=:,]\s*[\"']?(?:\.{3}|…)[\"']?\s*[,)}\]]"  # {...}
     r"|[(=,]\s*[\"']?<[\w \t-]{1,40}>[\"']?\s*[,)]"  # f(city=<city>); in an object, models write <result of the first>
 ).search
+_LOOP = re.compile(r"[\])\w.]*\)\s+for\s[\w, ]{1,40}\sin\s").match
 _WORD = re.compile(rf"{_TAG}|</[\w:|-]{{0,30}}\Z|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
 _KEY = re.compile(r"[(\[\s]{0,8}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match  # noqa: RUF001
 _OPENS = re.compile(r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}[([{]").match
@@ -127,6 +125,15 @@ class Evidence:
         key = _KEY(text, opens.end() - 1) if opens else None
         return key[1] if key else ""
 
+    @property
+    def is_elided(self) -> bool:
+        """Whether something is left out of its arguments, or it goes on as code does: `[f(a=x) for x in xs]`."""
+        if not (self.is_odd or self.is_whole) and self.after.lstrip().startswith(("...", "…")):
+            return True
+        if self.in_list and _LOOP(self.after):
+            return True
+        return _ELIDED(self.after[:LINE] if self.is_odd else self.raw) is not None
+
     def tag_end(self) -> int:
         """Return the index in what follows at which the tag closes, or all that is there."""
         closer = _CLOSER(self.after)
@@ -202,8 +209,7 @@ def is_attempt(  # noqa: PLR0911 (one rule after the other)
         has_words: whether the output has words before it, thoughts aside; or anywhere else, if it is in thoughts.
         words_follow: tells whether words follow, calls and further rejections aside; asked only if it matters.
     """
-    arguments = found.after[:LINE] if found.is_odd else found.raw + found.after[: 0 if found.is_whole else _BROKE_IN]
-    if found.is_part or reason in _NEVER or (_ELIDED(arguments) and not found.in_markup):
+    if found.is_part or reason in _NEVER or (found.is_elided and not found.in_markup):
         return False
     if reason is RejectionReason.QUOTED:
         return not has_words and (found.in_thoughts or not words_follow())
@@ -217,7 +223,10 @@ def is_attempt(  # noqa: PLR0911 (one rule after the other)
         if found.shape is Shape.TAG:
             return False
     if found.shape is Shape.OBJECT:
-        return not (found.is_run_into and _on_line(found.after[found.end() :]) is not After.NOTHING)
+        follows = _on_line(found.after[found.end() :])
+        if reason is RejectionReason.MISSING_ARGUMENTS and follows is After.WORDS:
+            return False
+        return not (found.is_run_into and follows is not After.NOTHING)
     if found.shape is Shape.OTHER or not found.begins_line:
         return False
     return (found.shape is Shape.NAMED and found.first_key in found.parameters) or not words_follow()

@@ -99,8 +99,7 @@ class HeldMarkup:
             return self.list_before
         if self.text:
             return self.before
-        calls = self._content.calls
-        return line_before(self._window.text, at, calls[-1].span[1] - self._window.base if calls else 0)
+        return self._line_before(at)
 
     @property
     def lets_call_stand(self) -> bool:
@@ -117,11 +116,16 @@ class HeldMarkup:
 
     def note(self, at: int) -> None:
         """Note what is known of an index at which markup begins; after a call, that is known."""
-        calls = self._content.calls
-        self.before = line_before(self._window.text, at, calls[-1].span[1] - self._window.base if calls else 0)
+        self.before = self._line_before(at)
         self.quoted = self._quotation.why(at)
         self.place = self._around.place(at)
         before = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")
         self.may_be_code = before[-1:] in _SENTENCE_ENDS
         if before.endswith("\n") and self._around.is_in_prose:  # `For "Inception":⏎<|im_start|>`
             self.place = FREE
+
+    def _line_before(self, at: int) -> str:
+        """Return what is before an index on its line, after the last call, which may wait still."""
+        content = self._content
+        last = content.waiting[-1].call if content.waiting else content.calls[-1] if content.calls else None
+        return line_before(self._window.text, at, last.span[1] - self._window.base if last else 0)

@@ -179,7 +179,7 @@ def is_like_call(text: str, tool: Tool | None) -> bool:
         return tool is not None or has_call_keys(text)
     members = parsed.members
     if not members.keys().isdisjoint(ARGUMENTS):
-        return True
+        return tool is not None or "description" not in members
     if tool is None:
         function = members.get("function")
         if isinstance(function, dict) and not function.keys().isdisjoint(ARGUMENTS):
