@@ -35,7 +35,7 @@ _ELIDED = re.compile(
     r"[({\[=:,]\s*[\"']?(?:\.{3}|…)[\"']?\s*[,)}\]]"  # {...}
     r"|[(=,]\s*[\"']?<[\w \t-]{1,40}>[\"']?\s*[,)]"  # f(city=<city>); in an object, models write <result of the first>
 ).search
-_LOOP = re.compile(r"[\])\w.]*\)\s+for\s[\w, ]{1,40}\sin\s").match
+_LOOP = re.compile(r"[\])]{0,8}\s{1,8}for\s[\w, ]{1,40}\sin\s").match
 _WORD = re.compile(rf"{_TAG}|</[\w:|-]{{0,30}}\Z|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
 _KEY = re.compile(r"[(\[\s]{0,8}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match  # noqa: RUF001
 _OPENS = re.compile(r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}[([{]").match

@@ -95,10 +95,9 @@ class Rejections:
         if count > self._limit:
             return
         reason, detail, name = refusal
-        if reason is RejectionReason.QUOTED:
-            if evidence is not None:
-                evidence.in_thoughts = detail == IN_THOUGHTS
-                evidence.is_part = evidence.is_part or detail not in _MEANT_ALONE
+        if reason is RejectionReason.QUOTED and evidence is not None:
+            evidence.in_thoughts = detail == IN_THOUGHTS
+            evidence.is_part = evidence.is_part or detail not in _MEANT_ALONE
         if count == self._limit:
             reason, evidence = RejectionReason.TOO_MANY, None
             detail = f"beyond the first {self._limit} rejections, and no others are listed"
@@ -148,7 +147,9 @@ class Rejections:
             parameters = names[left.name].parameters.get("properties") or ()
             if left.key and left.key not in parameters:
                 continue
-            lately = [one for one in self._list[-_LATELY:] if one[0].name or one[1] is None or one[1].shape is not Shape.TAG]
+            lately = [
+                one for one in self._list[-_LATELY:] if one[0].name or one[1] is None or one[1].shape is not Shape.TAG
+            ]
             if any(one.span[0] <= base + left.start < one.span[1] for one, _ in lately):
                 continue
             broke = self._quotation.line_from <= self._broke_at < base + left.start
@@ -239,7 +240,9 @@ class _Words:
         assert evidence is not None  # noqa: S101  # it is a rejection that more is known of
         after, pos, other = evidence.after, self._end(index) - end, index + 1
         while (word := words_from(after, pos)) >= 0:
-            while other < len(self._found) and self._found[other][0][0] <= end + word and self._end(other) <= end + word:
+            while (
+                other < len(self._found) and self._found[other][0][0] <= end + word and self._end(other) <= end + word
+            ):
                 other += 1
             if other == len(self._found) or self._found[other][0][0] > end + word:
                 return True
