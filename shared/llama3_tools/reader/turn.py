@@ -427,7 +427,6 @@ class Turn:
         found = Evidence(Shape.TAG, "" if self.content.last is CALL else markup.before, in_markup=True)
         found.closes_with_output = "python_tag" in tag
         self.rejections.add(at, at + len(tag), refusal, found)
-        self.quotation.begin_fence_with_attempt()
 
     # Candidates.
 
