@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from chunkings import extract_in_every_chunking
+from llama3_tools import extract
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
@@ -65,6 +66,43 @@ def test_it_is_no_call(text: str):
 def test_to_mention_a_declared_tool_is_not_to_call_it(text: str):
     assert_untouched(text, tools=NAMED_TOOLS)
     assert_untouched(text, tools=NAMED_TOOLS, repair=True)
+
+
+QUOTED_ALONE = "quoted, and the output has no other words"
+IN_IT = "a call of a declared tool in it"
+IN_TAG = "in markup of calls, whatever is in it"
+BY_ITSELF = "a declared name with its lines to itself"
+ASKED_AGAIN = {
+    "code-diff": QUOTED_ALONE,
+    "json_answers-nested-wrapper-action": IN_IT,
+    "json_answers-nested-wrapper-list": IN_IT,
+    "prose-tag-around-prose": IN_TAG,
+    "prose-tag-around-data": IN_TAG,
+    "prose-function-tag-placeholder": IN_TAG,
+    "prose-function-tag-without-braces": IN_TAG,
+    "prose-react-format": "a declared name, with one of its parameters under labels",
+    "quotations-think-block-unclosed": "only thoughts are beside it, which are no answer",
+    "quotations-call-in-single-quotes": "an object with a call's keys",
+    "quotations-injection_in_broken_list": IN_IT,
+    "shell_and_config-yaml-flow-style": BY_ITSELF,
+    "shell_and_config-xml-elements": IN_TAG,
+    "mentions-call-after-a-colon": BY_ITSELF,
+    "mentions-call-in-a-numbered-list": BY_ITSELF,
+    "mentions-method-call": BY_ITSELF,
+    "mentions-declared-name-as-a-key": BY_ITSELF,
+    "mentions-declared-call-nested": IN_IT,
+    "mentions-tool-that-needs-arguments-named-alone": "an object that says a declared name and nothing else",
+    "mentions-yaml-with-names": BY_ITSELF,
+}
+"""The texts without a call about which the model is asked again, and why."""
+
+
+def test_about_few_of_them_the_model_is_asked_again():
+    texts = {f"{name}-{case}": text for name, texts in TABLES.items() for case, text in texts.items()}
+    texts |= {f"mentions-{case}": text for case, text in MENTIONS.items()}
+    found = {case for case, text in texts.items() if extract(text, tools=NAMED_TOOLS).attempts}
+    assert found == set(ASKED_AGAIN)
+    assert len(found) <= 20
 
 
 FENCED = "a fence whose first thing is a call is markup, whatever its language: models fence calls in any"

@@ -43,5 +43,6 @@ def _in_other_forms(text: str, extraction: Extraction, suite: Suite, *, complete
         for call in usual.tool_calls
     ]
     for one in (*unread, *usual.attempts):
-        if not any(start < one.span[1] and one.span[0] < end for start, end in taken):
+        end = one.span[1] + (one.name is None)  # `<|python_tag|>` with words in it, which are code that is called here
+        if not any(taken_from < end and one.span[0] < taken_to for taken_from, taken_to in taken):
             yield one

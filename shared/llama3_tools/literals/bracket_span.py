@@ -7,6 +7,8 @@ import re
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 ENDS_WITH_LINE = "a line that ends inside it"
 """The flaw that only the next line shows."""
+LINE_BREAK = "a line break in a string"
+"""The flaw of a string that a raw line break cuts."""
 
 # The inside of a string, by the quotes around it. Bounded, as `re` keeps a record of each repetition. Quotes that may
 # become three are left for the next chunk.
@@ -103,7 +105,7 @@ class BracketSpan:
             pos += len(self._quotes)
             self._quotes, self._is_in_gap, self._last = "", self._tolerant, "'"
         elif text.startswith(("\n", "\r"), pos):
-            self.flaw = "a line break in a string"
+            self.flaw = LINE_BREAK
         return pos
 
     def _read_mark(self, text: str, pos: int, base: int, *, ended: bool) -> int:

@@ -21,7 +21,7 @@ class SegmentKind(str, Enum):
     CALL = "call"
     """It is a tool call."""
     REJECTED = "rejected"
-    """It is content or reasoning, and it looked like a call: there is a rejection for it."""
+    """It looked like a call: there is a rejection for it. It is content or reasoning, a token at an edge aside."""
     QUOTED = "quotation"
     """It is content or reasoning in which nothing is called: a listing, thoughts, another's turn (principle 4)."""
     REMOVED = "removed"
@@ -80,10 +80,10 @@ def read_segments(extractor: Extractor, text: str, *, complete: bool = True) -> 
     def became(at: int) -> tuple[SegmentKind, int | None]:
         if (call := index_at(calls, at)) is not None:
             return SegmentKind.CALL, call
-        if index_at(kept, at) is None:
-            return SegmentKind.REMOVED, None
         if (rejection := index_at(rejected, at)) is not None:
             return SegmentKind.REJECTED, rejection
+        if index_at(kept, at) is None:
+            return SegmentKind.REMOVED, None
         return SegmentKind.TEXT if index_at(quoted, at) is None else SegmentKind.QUOTED, None
 
     edges = sorted({0, len(text), *chain.from_iterable((*calls, *kept, *quoted, *rejected))})

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from llama3_tools.reader.attempts import Evidence
 from llama3_tools.reader.markup import (
     finditer_closing_tags,
     match_closing_markup,
@@ -58,6 +59,8 @@ class Waiting:
     """What was written, which is text if it turns out to be no call."""
     is_sure: bool
     """Whether only the end of its wrapper is waited for."""
+    evidence: Evidence
+    """What is known of it, if it turns out to be no call."""
 
 
 class Content:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from llama3_tools.reader.attempts import line_before
 from llama3_tools.reader.content import CALL, Content
 from llama3_tools.reader.markup import search_markup_for_calls
 from llama3_tools.reader.quotation import IN_BLOCKQUOTE, IN_RESULT, Quotation
@@ -32,7 +33,11 @@ class HeldMarkup:
         self.quoted: str | None = None
         """Why it is quoted, if it is."""
         self.place = FREE
-        """What the place where it began is in."""
+        """What the place is in where it began."""
+        self.before = ""
+        """What is before it on its line."""
+        self.list_before = ""
+        """What is before the list that is open, on its line."""
         self.may_be_code = False
         """Whether code may begin there."""
         self.opened = ""
@@ -63,7 +68,7 @@ class HeldMarkup:
 
     def open_list(self) -> None:
         """Note that a list of pythonic calls opens."""
-        self.in_list = True
+        self.in_list, self.list_before = True, self.before
 
     def close_list(self) -> None:
         """Note that it closes."""
@@ -71,7 +76,7 @@ class HeldMarkup:
 
     def end_call(self) -> None:
         """Note that a call ends."""
-        self.text, self.quoted, self.place, self.may_be_code = "", None, FREE, True
+        self.text, self.quoted, self.place, self.may_be_code, self.before = "", None, FREE, True, ""
 
     def clear(self, *, keep_list: bool = False) -> None:
         """Note that text or a region follows: the markup is text, and its tag wraps no call."""
@@ -88,6 +93,14 @@ class HeldMarkup:
         """Whether code follows it."""
         return self.may_be_code and self.quoted is None and "<|python_tag|>" in self.text
 
+    def line_before(self, at: int) -> str:
+        """Return what is before a candidate at an index, or before the markup around it, on its line."""
+        if self.in_list:
+            return self.list_before
+        if self.text:
+            return self.before
+        return self._line_before(at)
+
     @property
     def lets_call_stand(self) -> bool:
         """Whether a pythonic call may come after it, anywhere on a line."""
@@ -102,10 +115,17 @@ class HeldMarkup:
         return self.place if self.text else self._around.place(at)
 
     def note(self, at: int) -> None:
-        """Note what the place is in where markup begins at an index; after a call, that is known already."""
+        """Note what is known of an index at which markup begins; after a call, that is known."""
+        self.before = self._line_before(at)
         self.quoted = self._quotation.why(at)
         self.place = self._around.place(at)
         before = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")
         self.may_be_code = before[-1:] in _SENTENCE_ENDS
         if before.endswith("\n") and self._around.is_in_prose:  # `For "Inception":⏎<|im_start|>`
             self.place = FREE
+
+    def _line_before(self, at: int) -> str:
+        """Return what is before an index on its line, after the last call, which may wait still."""
+        content = self._content
+        last = content.waiting[-1].call if content.waiting else content.calls[-1] if content.calls else None
+        return line_before(self._window.text, at, last.span[1] - self._window.base if last else 0)

@@ -49,7 +49,7 @@ _OTHER_ARGUMENTS = (
     "parameter",
     "argument",
 )
-_NONE: tuple[object, ...] = (None, "")
+_NONE: tuple[object, ...] = (None, "", "null")
 """The values of a key of arguments that mean that there are none."""
 _LABELS = ("type", "id")
 """The keys that a call without arguments may have beside its name."""
@@ -60,6 +60,9 @@ _RESULTS = {"output", "result", "observation", "tool_output"}
 """The keys that a call has if it was run already."""
 _TYPES = {"string", "integer", "number", "boolean", "array", "object"}
 
+LONGEST_LOOK = 4096
+"""How far into a candidate anyone looks for a name or a key."""
+_KEYS = re.compile(r"""["'](?:parameters|arguments|tool_calls?)["']?\s*:""")
 _W = r"[ \t\n\r]*"
 _PLAIN = r'"([^"\\\x00-\x1f]+)"'
 _TO_ARGUMENTS = re.compile(
@@ -158,6 +161,47 @@ def argued_call(name: str, parsed: JsonObject, tools: Mapping[str, Tool] | None)
     if members.keys() >= {"properties", "type"} and members["type"] == "object" and "properties" not in parameters:
         return _schema_echo(name)
     return WrittenCall(name, members, parsed.json)
+
+
+def is_like_call(text: str, tool: Tool | None) -> bool:
+    """Return whether an object looks like a call: by its keys, or as it says a tool's name and its parameters alone.
+
+    >>> tool = Tool("now", parameters={"properties": {"zone": {}}})
+    >>> is_like_call('{"name": "now", "zone": "CET"}', tool), is_like_call('{"name": "now", "status": "ok"}', tool)
+    (True, False)
+    """
+    parsed = parse_object(text, 0) if text.startswith("{") else None
+    if parsed is None or parsed.flaw:
+        return tool is not None or has_call_keys(text)
+    members = parsed.members
+    if not members.keys().isdisjoint(ARGUMENTS):
+        return tool is not None or "description" not in members
+    if tool is None:
+        function = members.get("function")
+        if isinstance(function, dict) and not function.keys().isdisjoint(ARGUMENTS):
+            return True
+        held = (members.get(key) for key in ENVELOPES)
+        return any(
+            isinstance(one, dict) and one for value in held for one in (value if isinstance(value, list) else [value])
+        )
+    if has_call_keys(text):
+        return "name" in members or '"properties"' not in text  # else a list of tools
+    parameters = (tool.parameters.get("properties") or {}).keys()
+    others = {
+        key
+        for key, value in members.items()
+        if key not in parameters and not (isinstance(value, dict) and value and value.keys() <= parameters)
+    }
+    return others <= {"type", "id", "name", *OTHER_NAMES}
+
+
+def has_call_keys(text: str) -> bool:
+    """Return whether a candidate has the key of arguments, or that of an envelope.
+
+    >>> has_call_keys('{"arguments": {"now": True}'), has_call_keys('{"name": "Alice"')
+    (True, False)
+    """
+    return _KEYS.search(text, 0, LONGEST_LOOK) is not None
 
 
 def refuse_empty(name: str, tools: Mapping[str, Tool] | None) -> Refusal | None:

@@ -73,9 +73,8 @@ class Machine:
             rejections.look_over(len(window.text))
         else:
             content.end_quotation(end)
-        if not content.calls:
-            rejections.mean_quoted()
-        return Extraction(content.whole(), tuple(content.calls), rejections.in_order(), content.reasoning)
+        found = rejections.in_order(content.calls)
+        return Extraction(content.whole(), tuple(content.calls), found, content.reasoning)
 
     def _run(self) -> None:
         """Read on until more text is needed."""

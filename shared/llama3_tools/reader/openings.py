@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from llama3_tools.literals.refusal import Refusal
+from llama3_tools.reader.attempts import Evidence, Shape
 from llama3_tools.reader.candidates import ArgumentsReader, Candidate, Head, ObjectReader, Outcome
 from llama3_tools.reader.content import CALL, TEXT
 from llama3_tools.reader.json_calls import WrittenCall, plain_call
@@ -81,7 +82,8 @@ def _begin_function(turn: Turn, match: re.Match[str]) -> State | None:
     is_free = markup.quoted is None
     if is_meant and is_free:
         refusal = Refusal(RejectionReason.MALFORMED, "expected an object in the tag", name)
-        turn.rejections.add(base + at, base + end, refusal, is_meant=True)
+        evidence = Evidence(Shape.TAG, markup.before, in_markup=True)
+        turn.rejections.add(base + at, base + end, refusal, evidence)
         turn.quotation.begin_fence_with_attempt()
     state = turn.put_as_text(end)
     if is_free and (is_meant or is_correct):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.reader.candidates import Candidate
-from llama3_tools.reader.rejections import LONGEST_LOOK
+from llama3_tools.reader.json_calls import LONGEST_LOOK
 from llama3_tools.reader.turn import Turn
 from llama3_tools.reader.window import Window
 from llama3_tools.values import CallProgress, Event

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.literals.refusal import Refusal
-from llama3_tools.reader.json_calls import OTHER_NAMES
+from llama3_tools.reader.attempts import MOST_AFTER, Evidence, Shape, is_attempt, line_before, words_from
+from llama3_tools.reader.json_calls import LONGEST_LOOK, OTHER_NAMES
 from llama3_tools.reader.leftovers import REACH, leftovers
 from llama3_tools.reader.quotation import IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS, Quotation
 from llama3_tools.reader.window import Window
-from llama3_tools.values import Rejection, RejectionReason
-
-LONGEST_LOOK = 4096
-"""How far into a candidate anyone looks for a name or a key."""
+from llama3_tools.tools.declared import Tool
+from llama3_tools.values import Rejection, RejectionReason, Span, ToolCall
 
 _NAME = re.compile(
     rf"""["'](?:name|{"|".join(OTHER_NAMES)})["']\s*:\s*["']((?:[^"'\\]|\\[\s\S]){{1,{LONGEST_NAME * 6}}})["']"""
 )
-_KEYS = re.compile(r"""["'](?:parameters|arguments|tool_calls?)["']?\s*:""")
-_NEVER = (RejectionReason.SCHEMA_ECHO, RejectionReason.TOO_MANY, RejectionReason.QUOTED)
 _MOST_NAMES = 64
+_LATELY = 16
+"""At how many of the last, or next, rejections anyone looks for those inside or beside one."""
+_WORD = re.compile(r"\w").search
+_MAY_BE_CALL = re.compile(r"\n[\W\d_]{0,16}[\w.:-]{0,64}(?:[(\[{][^\n]*)?\Z").search
+"""Searches text for a last line that may become a call."""
 _MEANT_ALONE = {IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS}
 """The quotations that the model may have meant as calls, if they are all that it wrote."""
 
@@ -49,61 +52,76 @@ def attempted_name(text: str) -> str | None:
     return name if len(name) <= LONGEST_NAME else None
 
 
-def has_call_keys(text: str) -> bool:
-    """Return whether a candidate has a key of arguments or of an envelope.
-
-    >>> has_call_keys('{"arguments": {"now": True}'), has_call_keys('{"name": "Alice"')
-    (True, False)
-    """
-    return _KEYS.search(text, 0, LONGEST_LOOK) is not None
-
-
 class Rejections:
-    """Collects what is rejected, up to a limit, and reports odd forms in the text that is left.
+    """Collects what is rejected, up to a limit, and odd forms in the text that is left; decides which are attempts.
 
-    >>> rejections = Rejections(window := Window(), Quotation(window, ()), (), limit=1)
+    >>> rejections = Rejections(window := Window(), Quotation(window, ()), {}, limit=1)
     >>> rejections.add(0, 9, Refusal(RejectionReason.MISSING_ARGUMENTS, "no arguments", "f"))
-    >>> rejections.in_order()
+    >>> rejections.in_order(())
     (<Rejection 0:9 of 'f' missing_arguments: no arguments>,)
     """
 
-    def __init__(self, window: Window, quotation: Quotation, names: Collection[str], limit: int) -> None:
+    def __init__(self, window: Window, quotation: Quotation, names: Mapping[str, Tool], limit: int) -> None:
         self._window = window
         self._quotation = quotation
         self._names = names
         self._limit = limit
-        self._list: list[Rejection] = []
-        self._quotations: set[str] = set()
+        self._list: list[tuple[Rejection, Evidence | None]] = []
+        """The rejections, with what is known of each; `None`: it is no attempt."""
+        self._decided: list[Rejection] = []
+        """The first of them, marked, of which all that matters has come."""
+        self._open: list[tuple[int, Evidence]] = []
+        """Those of which more of the text that follows is kept, and from which offset on."""
         self._broke_at = -1
-        """The offset of the candidate that broke last: odd forms up to the next call may be parts of it."""
+        """The offset of the candidate that broke last: what is left over, up to the next call, may be a part of it."""
         self._looked_over = 0
-        """The offset up to which text was searched for odd forms."""
-        self.has_words = False
-        """Whether there is text outside quotation."""
+        """The offset up to which text was looked over for what is left."""
+        self._words_from = -1
+        """The offset of the first word in the content that is no thought, and no candidate; -1 if there is none."""
 
-    def add(self, start: int, end: int, refusal: Refusal, *, is_meant: bool = False) -> None:
-        """Add a rejection, from one offset to another."""
-        found = self._list
-        if len(found) > self._limit:
+    def add(self, start: int, end: int, refusal: Refusal, evidence: Evidence | None = None) -> None:
+        """Add a rejection, from one offset to another, with what is known of it if it may be an attempt."""
+        count = len(self._list)
+        if count > self._limit:
             return
         reason, detail, name = refusal
-        if reason is RejectionReason.QUOTED:
-            self._quotations.add(detail)
-        if len(found) == self._limit:
-            reason = RejectionReason.TOO_MANY
+        if reason is RejectionReason.QUOTED and evidence is not None:
+            evidence.in_thoughts = detail == IN_THOUGHTS
+            evidence.is_part = evidence.is_part or detail not in _MEANT_ALONE
+        if count == self._limit:
+            reason, evidence = RejectionReason.TOO_MANY, None
             detail = f"beyond the first {self._limit} rejections, and no others are listed"
-        found.append(Rejection((start, end), reason, detail, name, is_meant and reason not in _NEVER))
+        self._list.append((Rejection((start, end), reason, detail, name), evidence))
+        if evidence is not None:
+            self._open.append((end, evidence))
 
     def note_broken(self, offset: int) -> None:
-        """Note that the candidate at an offset broke."""
+        """Note that a candidate broke that begins at an offset."""
         self._broke_at = offset
 
-    def note_words(self) -> None:
-        """Note that there is text outside quotation."""
-        self.has_words = True
+    def note_words(self, piece: str, offset: int) -> None:
+        """Note text that is no thought and no candidate, from an offset on."""
+        if self._words_from < 0 and (word := _WORD(piece)) is not None:
+            self._words_from = offset + word.start()
+
+    def is_before_words(self, offset: int) -> bool:
+        """Return whether no words are before an offset."""
+        return not 0 <= self._words_from < offset
+
+    def read_on(self, end: int) -> None:
+        """Keep what follows rejections, up to an index of the window."""
+        text, base = self._window.text, self._window.base
+        still_open = []
+        for offset, evidence in self._open:
+            begin = max(offset - base, 0)
+            piece = text[begin : min(end, begin + MOST_AFTER - len(evidence.after))] if begin < end else ""
+            evidence.after += piece
+            if not evidence.is_full:
+                still_open.append((max(offset, base + begin + len(piece)), evidence))
+        self._open = still_open
 
     def look_over(self, end: int) -> None:
-        """Report odd forms that name a declared tool, in text up to an index that was not searched before."""
+        """Report what names a declared tool in an odd form, in text that was not looked over, up to an index."""
         names = self._names
         if not names:
             return
@@ -111,14 +129,20 @@ class Rejections:
         begin = max(self._quotation.line_from - base, 0)
         start = max(self._looked_over - base, begin)
         self._looked_over = base + end
-        broke = self._broke_at >= self._quotation.line_from
         if len(names) <= _MOST_NAMES:
             looked_at = text[max(start - REACH, begin) : end]
             if not any(name in looked_at for name in names):
                 return
         for left in leftovers(text, begin, start, end, names):
-            if any(one.span[0] <= base + left.start < one.span[1] for one in self._list[-4:]):
+            parameters = names[left.name].parameters.get("properties") or ()
+            if left.key and left.key not in parameters:
                 continue
+            lately = [
+                one for one in self._list[-_LATELY:] if one[0].name or one[1] is None or one[1].shape is not Shape.TAG
+            ]
+            if any(one.span[0] <= base + left.start < one.span[1] for one, _ in lately):
+                continue
+            broke = self._quotation.line_from <= self._broke_at < base + left.start
             if broke and self._name_last(left.name):
                 continue  # of an object that broke before its name
             at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
@@ -126,24 +150,132 @@ class Rejections:
             refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
             if quoted is not None:
                 refusal = Refusal(RejectionReason.QUOTED, quoted, left.name)
-            is_meant = not (broke and any(one.is_attempt for one in self._list[-4:]))
-            self.add(base + left.start, base + left.end, refusal, is_meant=is_meant)
+            evidence = Evidence(Shape.NAMED, line_before(text, left.start), is_odd=True)
+            evidence.parameters = parameters
+            evidence.is_part = broke and any(evidence is not None for _, evidence in lately)
+            self.add(base + left.start, base + left.end, refusal, evidence)
 
     def _name_last(self, name: str) -> bool:
-        """Set the name of the last rejection if it is an attempt without one; return whether it was."""
-        last = self._list[-1] if self._list else None
-        if last is None or not last.is_attempt or last.name is not None:
+        """Give the last rejection the name of its tool if it has none and may be an attempt; return whether it does."""
+        one, evidence = self._list[-1] if self._list else (None, None)
+        if one is None or evidence is None or one.name is not None or evidence.shape is not Shape.OBJECT:
             return False
-        self._list[-1] = replace(last, name=name)
+        self._list[-1] = replace(one, name=name), evidence
         return True
 
-    def mean_quoted(self) -> None:
-        """Mark quoted calls as attempts if the output has nothing but quotation."""
-        if not self.has_words and self._quotations and not self._quotations - _MEANT_ALONE:
-            self._list = [
-                replace(one, is_attempt=True) if one.reason is RejectionReason.QUOTED else one for one in self._list
-            ]
+    def in_order(self, calls: Sequence[ToolCall]) -> tuple[Rejection, ...]:
+        """Return them in the order of the text, at the end of the turn."""
+        if not self._list:
+            return ()
+        self.read_on(len(self._window.text))
+        return tuple(self._judged(sorted(self._list, key=_span_of), calls, is_over=True))
 
-    def in_order(self) -> tuple[Rejection, ...]:
-        """Return them in the order of the text."""
-        return tuple(sorted(self._list, key=lambda one: one.span)) if self._list else ()
+    def so_far(self, calls: Sequence[ToolCall]) -> tuple[Rejection, ...]:
+        """Return them in the middle of a turn: what is not decided yet counts as an attempt.
+
+        Those of which all that matters has come are judged once: each delta of a stream may ask.
+        """
+        self.read_on(len(self._window.text))
+        count = len(self._decided)
+        undecided = self._list[count:]
+        ready = next((at for at, (_, known) in enumerate(undecided) if known and not known.is_full), len(undecided))
+        judged = self._judged(undecided, calls[-_LATELY:], is_over=False) if undecided else []
+        if len(judged) == len(undecided):  # no tag was left out
+            self._decided += judged[:ready]
+        return tuple(sorted([*self._decided[:count], *judged], key=attrgetter("span")))
+
+    def _judged(
+        self, pairs: list[tuple[Rejection, Evidence | None]], calls: Sequence[ToolCall], *, is_over: bool
+    ) -> list[Rejection]:
+        """Return them, those marked that are attempts."""
+        pairs = self._without_tags(pairs, calls)
+        words = _Words(pairs, calls, is_over=is_over)
+        return [
+            replace(one, is_attempt=True)
+            if evidence and self._is_attempt(one, evidence, words, has_calls=bool(calls))
+            else one
+            for one, evidence in pairs
+        ]
+
+    def _is_attempt(self, one: Rejection, evidence: Evidence, words: _Words, *, has_calls: bool) -> bool:
+        if one.reason is RejectionReason.QUOTED and has_calls:
+            return False
+        if evidence.may_close and not words.is_over:
+            return True
+        has_words = self._words_from >= 0 if evidence.in_thoughts else not self.is_before_words(one.span[0])
+        return is_attempt(evidence, one.reason, has_words=has_words, words_follow=lambda: words.follow(evidence))
+
+    @staticmethod
+    def _without_tags(
+        pairs: list[tuple[Rejection, Evidence | None]], calls: Sequence[ToolCall]
+    ) -> list[tuple[Rejection, Evidence | None]]:
+        """Return them without the tags in which a call or another rejection is, which says more."""
+        kept = []
+        for index, (one, evidence) in enumerate(pairs):
+            if evidence is not None and evidence.shape is Shape.TAG and one.name is None:
+                start, end = one.span[0], one.span[1] + evidence.tag_end()
+                inner = [known for other, known in pairs[index + 1 : index + _LATELY] if other.span[0] < end]
+                for known in inner:
+                    if known is not None:
+                        known.in_markup, known.before = True, evidence.before
+                if inner or any(start <= call.span[0] < end for call in calls):
+                    continue
+            kept.append((one, evidence))
+        return kept
+
+
+def _span_of(pair: tuple[Rejection, Evidence | None]) -> Span:
+    return pair[0].span
+
+
+class _Words:
+    """Tells after which rejections words follow, calls and further rejections aside. Each is looked at once."""
+
+    def __init__(
+        self, pairs: Sequence[tuple[Rejection, Evidence | None]], calls: Sequence[ToolCall], *, is_over: bool
+    ) -> None:
+        self.is_over = is_over
+        found = [*((one.span, evidence) for one, evidence in pairs), *((call.span, None) for call in calls)]
+        self._found: list[tuple[Span, Evidence | None]] = sorted(found, key=lambda one: one[0])
+        self._index = {evidence: index for index, (_, evidence) in enumerate(self._found) if evidence is not None}
+        self._ends: dict[int, int] = {}
+        """The offsets at which they have closed, of those that were asked for."""
+        self._known: dict[int, bool] = {}
+
+    def follow(self, evidence: Evidence) -> bool:
+        """Return whether words follow a rejection."""
+        index, passed = self._index[evidence], []
+        while index not in self._known:
+            passed.append(index)
+            answer = self._look(index)
+            if isinstance(answer, bool):
+                self._known[index] = answer
+            else:
+                index = answer[0]
+        self._known.update(dict.fromkeys(passed, self._known[index]))
+        return self._known[index]
+
+    def _look(self, index: int) -> bool | tuple[int]:
+        """Return whether words follow one, or which rejection does, so that the answer is what follows that."""
+        (_, end), evidence = self._found[index]
+        assert evidence is not None  # noqa: S101  # it is a rejection that more is known of
+        after, pos, other = evidence.after, self._end(index) - end, index + 1
+        if not (self.is_over or evidence.is_full) and (line := _MAY_BE_CALL(after)):
+            after = after[: line.start()]  # it may become a further one
+        while (word := words_from(after, pos)) >= 0:
+            while (
+                other < len(self._found) and self._found[other][0][0] <= end + word and self._end(other) <= end + word
+            ):
+                other += 1
+            if other == len(self._found) or self._found[other][0][0] > end + word:
+                return True
+            if self._found[other][1] is not None:
+                return (other,)
+            pos = self._end(other) - end
+        return pos >= MOST_AFTER  # what is not kept may be words
+
+    def _end(self, index: int) -> int:
+        if index not in self._ends:
+            (_, end), evidence = self._found[index]
+            self._ends[index] = end + (evidence.end() if evidence is not None else 0)
+        return self._ends[index]

@@ -109,7 +109,8 @@ class ExtractionStream:
     @property
     def rejections(self) -> tuple[Rejection, ...]:
         """What was rejected so far, in the order of the text; the end may add to it."""
-        return self._machine.turn.rejections.in_order()
+        turn = self._machine.turn
+        return turn.rejections.so_far(turn.content.calls)
 
     def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
         """Read a whole output on a fresh stream, and end the turn.

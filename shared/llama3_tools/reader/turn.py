@@ -11,14 +11,15 @@ from enum import Enum
 
 from llama3_tools.limits import too_many
 from llama3_tools.literals.refusal import Refusal
+from llama3_tools.reader.attempts import Evidence, Shape, open_tool_markup
 from llama3_tools.reader.candidates import NO_CODE, Candidate, Candidates, CodeReader, Outcome, Reader
 from llama3_tools.reader.code import CODE_INTERPRETER
 from llama3_tools.reader.content import CALL, Content, Waiting
 from llama3_tools.reader.held_markup import HeldMarkup
-from llama3_tools.reader.json_calls import WrittenCall
-from llama3_tools.reader.quotation import IN_FENCE, IN_STRING, Quotation
+from llama3_tools.reader.json_calls import LONGEST_LOOK, WrittenCall, has_call_keys, is_like_call
+from llama3_tools.reader.quotation import IN_FENCE, IN_STRING, IN_THOUGHTS, Quotation
 from llama3_tools.reader.regions import Region, region_of_fence
-from llama3_tools.reader.rejections import Rejections, attempted_name, has_call_keys
+from llama3_tools.reader.rejections import Rejections, attempted_name
 from llama3_tools.reader.rules import Part, Rules, name_in
 from llama3_tools.reader.surroundings import PART, Surroundings
 from llama3_tools.reader.window import KEPT, Window
@@ -41,9 +42,12 @@ TEXT, GAP, REGION, CANDIDATE = State
 
 BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call")
 
-_WORD = re.compile(r"\w").search
-_SIGNATURE = re.compile(r"[^(]*\(\s*(?:[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)?\s*\)").fullmatch
+_PARAMETER = r"\*{0,2}[^\W\d]\w*(?:\s*:\s*[\w.]+(?:\[[^\]]*\])?(?:\s*=\s*[^,()]*)?)?"
+_SIGNATURE = re.compile(rf"[^(]*\(\s*(?:{_PARAMETER}(?:\s*,\s*{_PARAMETER})*)?\s*\)").fullmatch
 """A pythonic call as prose has it: `search(query)`."""
+_BARE_WORD = re.compile(r"[^(]*\(\s*[^\W\d]\w*(?!\w|\s*[=:])").match
+"""One whose first argument is a word: an expression of code, or prose."""
+_BY_NAME = re.compile(r"[(,]\s*[^\W\d]\w*\s*=(?!=)").search
 _NAMES_ARGUMENT = re.compile(r"[^(]*\(\s*(?:\w+\s*=|\{)").match
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
@@ -79,6 +83,7 @@ class Turn:
             self.quotation.read_line(read_to)
             if self.quotation.region is None:
                 self.around.read(read_to)
+        self.rejections.read_on(cut)
         window.forget(cut, needed_from)
 
     def put(self, end: int, *, is_words: bool = True) -> None:
@@ -97,8 +102,8 @@ class Turn:
             content.thought(piece, offset)
             return
         content.text(piece, offset)
-        if is_words and region is None and not self.rejections.has_words and _WORD(piece):
-            self.rejections.note_words()
+        if is_words and (region is None or region.why is not IN_THOUGHTS):
+            self.rejections.note_words(piece, offset - len(piece))
         self.rejections.look_over(end)
 
     def text_follows(self) -> State:
@@ -106,6 +111,8 @@ class Turn:
         is_listing = self.settle_before_text()
         if self.markup.text and self.is_code_due:
             return self.begin_code()
+        if self.markup.text:
+            self._report_tag()
         self.markup.clear()
         if is_listing or self.quotation.fence_is_fresh:
             return self.quote_fence()
@@ -152,9 +159,7 @@ class Turn:
             refusal = refuse(waiting) if refuse else None
             if refusal is None:
                 return False
-            is_meant = refusal.reason is RejectionReason.TRUNCATED
-            self.rejections.add(*waiting.call.span, refusal._replace(name=waiting.call.name), is_meant=is_meant)
-            self.rejections.note_words()
+            self.rejections.add(*waiting.call.span, refusal._replace(name=waiting.call.name), waiting.evidence)
             return True
 
         self.content.settle(stays_text)
@@ -248,7 +253,8 @@ class Turn:
         is_sure = format_ != "pythonic"
         waits = not is_sure or ((opened or format_ == "function") and not self.window.ended)
         if waits or content.waiting:
-            content.wait(Waiting(call, raw, is_sure=is_sure))
+            evidence = self._evidence_of_waiting(written.name, start, is_pythonic=not is_sure)
+            content.wait(Waiting(call, raw, is_sure, evidence))
         else:
             content.call(call)
         return self._end_call(end)
@@ -305,13 +311,14 @@ class Turn:
         is_json = candidate.format == "json"
         if is_json and not has_call_keys(raw) and self.is_code_due:
             return self.begin_code()
-        is_meant = self._is_attempt(candidate, refusal, raw)
+        is_meant = self._is_like_call(candidate, refusal, raw)
+        evidence = self._evidence(candidate, refusal, raw, is_whole=is_whole)
         if is_json and not is_meant and (refusal.reason is RejectionReason.MALFORMED or not is_whole):
             refusal = refusal._replace(name=None)
         if candidate.quoted is not None:
             refusal = Refusal(RejectionReason.QUOTED, candidate.quoted, refusal.name)
         if self.quotation.region is None or refusal.name or is_meant:
-            self.rejections.add(candidate.begin, candidate.begin + len(raw), refusal, is_meant=is_meant)
+            self.rejections.add(candidate.begin, candidate.begin + len(raw), refusal, evidence)
         if not is_whole:
             self.rejections.note_broken(candidate.begin)
         if self.quotation.region is not None:
@@ -336,8 +343,8 @@ class Turn:
             return self.quote_fence()
         return GAP if self.markup.in_list else TEXT
 
-    def _is_attempt(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
-        """Return whether the model meant to call."""
+    def _is_like_call(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
+        """Return whether a candidate has the shape of a call: then it is no data, and its fence no quotation."""
         if candidate.is_part:
             return False
         if candidate.format == "pythonic":
@@ -345,6 +352,59 @@ class Turn:
         else:
             is_call = candidate.format != "json" or has_call_keys(raw) or refusal.name in self.rules.declared
         return is_call or self.markup.is_for_calls
+
+    def _evidence(self, candidate: Candidate, refusal: Refusal, raw: str, *, is_whole: bool) -> Evidence:
+        """Return what is known of a candidate that is refused. The window is at its beginning."""
+        markup, is_named = self.markup, refusal.name in self.rules.declared
+        found = Evidence(
+            Shape.NAMED if is_named else Shape.OTHER, markup.line_before(self.window.pos), raw[:LONGEST_LOOK]
+        )
+        found.is_whole, found.is_part, found.in_list = is_whole, candidate.is_part, markup.in_list
+        found.in_markup = candidate.format in ("function", "code") or self._is_in_tool_markup
+        found.closes_with_output = "<|python_tag|>" in markup.text
+        if is_named:
+            found.parameters = self.rules.declared[refusal.name or ""].parameters.get("properties") or ()
+        if candidate.format == "json":
+            tool = self.rules.declared.get(refusal.name or attempted_name(raw) or "")
+            if is_like_call(raw, tool):
+                found.shape = Shape.OBJECT
+            elif refusal.reason is RejectionReason.MISSING_ARGUMENTS:
+                found.shape = Shape.OTHER  # a record that has a tool's name
+        elif candidate.format == "pythonic" and not is_named:
+            is_listed = markup.in_list and (_BY_NAME(raw) or self.rejections.is_before_words(candidate.begin))
+            found.shape = Shape.LISTED if is_listed else Shape.OTHER
+        elif candidate.format == "pythonic" and not markup.in_list and _SIGNATURE(raw):
+            found.shape = Shape.NAMED if refusal.reason is RejectionReason.MISSING_ARGUMENTS else Shape.OTHER
+        elif candidate.format == "pythonic" and not markup.in_list and refusal.reason is RejectionReason.MALFORMED:
+            found.shape = Shape.OTHER if _BARE_WORD(raw) else found.shape
+        return found
+
+    def _evidence_of_waiting(self, name: str, start: int, *, is_pythonic: bool) -> Evidence:
+        """Return what is known of a complete call that waits. The window is at its end."""
+        is_named = name in self.rules.declared
+        shape = Shape.OBJECT if not is_pythonic else Shape.NAMED if is_named else Shape.OTHER
+        found = Evidence(shape, self.markup.line_before(max(start - self.window.base, 0)))
+        found.in_list, found.in_markup = self.markup.in_list, is_pythonic and self._is_in_tool_markup
+        found.closes_with_output = "<|python_tag|>" in self.markup.text
+        return found
+
+    @property
+    def _is_in_tool_markup(self) -> bool:
+        """Whether what is read is in markup whose name says tool, func or call."""
+        opened = self.markup.opened
+        return bool((opened and open_tool_markup(f"<{opened}>")) or open_tool_markup(self.markup.text))
+
+    def _report_tag(self) -> None:
+        """Report markup whose name says tool, func or call, and that has something else in it."""
+        markup, window = self.markup, self.window
+        tag = open_tool_markup(markup.text)
+        if not tag or markup.quoted is not None or markup.place is PART or self.quotation.region is not None:
+            return
+        at = window.base + max(window.text.rfind(tag, 0, window.pos), 0)
+        refusal = Refusal(RejectionReason.NOT_A_CALL, f"{tag} with anything but a call in it")
+        found = Evidence(Shape.TAG, "" if self.content.last is CALL else markup.before, in_markup=True)
+        found.closes_with_output = "python_tag" in tag
+        self.rejections.add(at, at + len(tag), refusal, found)
 
     # Candidates.
 

@@ -113,12 +113,13 @@ def test_arguments_fit_the_tool(opening: str) -> None:
     assert read(Llama3ReActOutputParser(tools, coerce_arguments=False).parse(output))[2] == given
 
 
-@pytest.mark.parametrize("output", [WEATHER, ACTION])
-def test_limits_hold_in_both_forms(output: str) -> None:
-    long = output.replace("Paris", "Paris" * 60)
+def test_limits_hold_in_both_forms() -> None:
+    limited = Llama3ReActOutputParser(TOOLS, limits=Limits(max_call_length=256))
+    action, call = (output.replace("Paris", "Paris" * 60) for output in (ACTION, WEATHER))
     with pytest.raises(MalformedToolCallError, match=r"get_weather \(too_long\)") as error:
-        Llama3ReActOutputParser(TOOLS, limits=Limits(max_call_length=256)).parse(long)
-    assert error.value.output == long
+        limited.parse(action)
+    assert error.value.output == action
+    assert read(limited.parse(call)) == call
 
 
 def agent_of(llm: Any, **options: Any) -> ReActAgent:

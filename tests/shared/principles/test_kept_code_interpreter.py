@@ -137,4 +137,4 @@ def test_longer_code_than_a_call_may_be_is_text(token: str):
         text = f"{TAG}{'x' * length}{token}"
         extraction = extract_in_every_chunking(text, limits=Limits(max_call_length=256), tools=ALL, is_sampled=True)
         assert extraction.tools_called is (length <= 256)
-        assert refused(extraction) == ("" if length <= 256 else "too_long code_interpreter!")
+        assert refused(extraction) == ("" if length <= 256 else "too_long code_interpreter")

@@ -50,7 +50,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("form", ["One {} two", "[{}]", "<tool_call>{}</tool_call>", "```json\n{}\n```"])
+@pytest.mark.parametrize("form", ["One:\n{}\ntwo", "[{}]", "<tool_call>{}</tool_call>", "```json\n{}\n```"])
 def test_what_is_no_strict_json_is_text_and_an_attempt(text: str, form: str):
     output = form.replace("{}", text)
     for options in ({}, {"tools": [{"name": "f"}]}):

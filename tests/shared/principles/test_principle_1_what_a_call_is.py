@@ -96,9 +96,9 @@ REFUSED = {
     "a function without arguments": ('{"function": {"name": "f"}}', "missing_arguments f"),
     "arguments beside the function": ('{"function": {"name": "f"}, "parameters": {}}', "invalid_arguments f!"),
     "a function without a name": ('{"type": "function", "function": {"arguments": {}}}', "not_a_call!"),
-    "a call in an invented wrapper": ('{"query": {"name": "f", "parameters": {}}}', "not_a_call!"),
+    "a call in an invented wrapper": ('{"query": {"name": "f", "parameters": {}}}', "not_a_call"),
     "a call beside a name": ('{"name": "f", "tool_call": {"name": "g", "parameters": {}}}', "missing_arguments f!"),
-    "a list of calls in one": ('{"calls": [{"name": "f", "parameters": {}}]}', "not_a_call!"),
+    "a list of calls in one": ('{"calls": [{"name": "f", "parameters": {}}]}', "not_a_call"),
     "another key, undeclared": ('{"tool_name": "f", "parameters": {}}', "not_a_call!"),
     "a name twice": ('{"name": "f", "name": "g", "parameters": {}}', "malformed g!"),
     "another key twice": ('{"id": 1, "id": 2, "name": "f", "parameters": {}}', "malformed f!"),
@@ -114,9 +114,9 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_call_is_text_with_a_reason(text: str, reason: str):
-    extraction = extract_in_every_chunking(f"So {text}. ")
-    assert (extraction.content, called(extraction), refused(extraction)) == (f"So {text}. ", "", reason)
-    assert extraction.rejections[0].span == (3, 3 + len(text))
+    extraction = extract_in_every_chunking(f"So:\n{text}\n")
+    assert (extraction.content, called(extraction), refused(extraction)) == (f"So:\n{text}\n", "", reason)
+    assert extraction.rejections[0].span == (4, 4 + len(text))
 
 
 def test_a_key_may_stand_twice_below_the_arguments_own_level():
@@ -149,10 +149,10 @@ def test_without_arguments_it_is_a_call_of_a_declared_tool_that_requires_none(te
 
 
 BESIDE_A_NAME = {
-    "arguments beside the name": ('{"name": "now", "zone": "CET"}', "missing_arguments now!"),
-    "arguments under a misspelt key": ('{"name": "now", "paramters": {"zone": "CET"}}', "missing_arguments now!"),
+    "arguments beside the name": ('{"name": "now", "zone": "CET"}', "missing_arguments now"),
+    "arguments under a misspelt key": ('{"name": "now", "paramters": {"zone": "CET"}}', "missing_arguments now"),
     "arguments beside null ones": ('{"name": "now", "parameters": null, "zone": "CET"}', "missing_arguments now!"),
-    "a result": ('{"role": "tool", "name": "now", "content": "12:00"}', "missing_arguments now!"),
+    "a result": ('{"role": "tool", "name": "now", "content": "12:00"}', "missing_arguments now"),
     "a description": ('{"name": "now", "description": "The time"}', "schema_echo now"),
     "Anthropic's schema": ('{"name": "now", "input_schema": {"type": "object"}}', "schema_echo now"),
     "MCP's schema": ('{"name": "now", "inputSchema": {"type": "object"}}', "schema_echo now"),
@@ -168,6 +168,13 @@ def test_nothing_but_a_type_and_an_id_stands_beside_a_name_without_arguments(tex
     for options in ({}, {"on_unknown_tool": "call"}, {"repair": True}):
         extraction = extract_in_every_chunking(text, tools=[NOW], is_sampled=True, **options)
         assert (extraction.content, called(extraction), refused(extraction)) == (text, "", reason)
+
+
+@pytest.mark.parametrize("beside", ['"zone": "CET"', '"paramters": {"zone": "CET"}', '"id": 1, "zone": "CET"'])
+def test_its_parameters_beside_a_name_make_an_attempt(beside: str):
+    text = f'{{"name": "now", {beside}}}'
+    extraction = extract_in_every_chunking(text, tools=[tool("now", "zone", required=("zone",))])
+    assert (extraction.content, refused(extraction)) == (text, "missing_arguments now!")
 
 
 @pytest.mark.parametrize("key", ["parameters", "arguments"])

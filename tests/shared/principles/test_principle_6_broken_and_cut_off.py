@@ -78,7 +78,7 @@ LEFT_OPEN = {
     "a quote of prose": ("In LaTeX, {'a and more.\n\n%s", "malformed"),
     "a quote of prose, on its line": ("In LaTeX, {'a and %s", None),
     "a quotation mark of prose": ('In LaTeX, {"a and more.\n\n%s', "malformed"),
-    "prose after a tool's name": ("search(the web for it\nand so on.\n%s", "malformed search!"),
+    "prose after a tool's name": ("search(the web for it\nand so on.\n%s", "malformed search"),
     "a string after a tool's name": ("search('it\n\nThen:\n%s", "malformed search!"),
     "a string after a tool's name, no blank line": ("search('it\nThen:\n%s", None),
     "a string of a call": ("search(query='it\n\nThen:\n%s", None),

@@ -43,6 +43,7 @@ ATTEMPTS = {
     "an undeclared pythonic list": ("[nope(x=1)]", "unknown_tool nope!"),
     "an undeclared pythonic call in a tag": ("<tool_call>nope(x=1)</tool_call>", "unknown_tool nope!"),
     "a name before malformed arguments": ('f\n{"a": oops}', "malformed f!"),
+    "a tag without a name": ("<tool_call>Hi</tool_call>", "not_a_call!"),
     # odd forms, which have no reader
     "a name and an attribute": ('<tool_call>f a="x"</tool_call>', "not_a_call f!"),
     "a name alone in a tag": ("<tool_call>f</tool_call>", "not_a_call f!"),
@@ -58,7 +59,6 @@ ATTEMPTS = {
     "a list of the name and its arguments": ('["f", {"a": 1}]', "not_a_call f!, not_a_call"),
     "a list of Python's": ("['f', {'a': 1}]", "not_a_call f!, malformed"),
     "a module before the name": ("tools.f(a='b')", "not_a_call f!"),
-    "a call within a line": ("So: f(a='b'), see?", "not_a_call f!"),
     "an item of a list": ("- f(a='b')", "not_a_call f!"),
     "a name in a string": ("['f(a=1)']", "not_a_call f!"),
     "a name in a token's place": ("[TOOL_REQUEST]f[END_TOOL_REQUEST]", "not_a_call f!"),
@@ -93,11 +93,11 @@ NO_ATTEMPTS = {
     "quoted in a fence": (f"So:\n```xml\nx = {GOOD}\n```", "quoted f"),
     "malformed in a code span": ('Write `{"name": "f", "parameters": oops}` for it.', "quoted f"),
     "a pythonic line that goes on": ("f(a='Paris') is what I call.", "not_a_call f"),
+    "a call within a line": ("So: f(a='b'), see?", "not_a_call f"),
     "a mention with a parenthesis": ("I would use f(x) here.", ""),
     "a mention": ("I would use f for it, or the `clock` tool.", ""),
     "a mention at the end of a line": ("The tool is f\nand so on: clock.", ""),
     "a name in a word": ("of(x), reef {", ""),
-    "a tag without a name": ("<tool_call>Hi</tool_call>", ""),
 }
 
 

@@ -61,7 +61,13 @@ def test_the_page_has_rows():
 _WORDS = st.sampled_from(["search", "now", "clock", "I", "called", "used", "it", "is", "The", "sunny", "here", "tool"])
 _HEADINGS = st.sampled_from(["Result of {}: ", 'Result of {} {{"query": "x"}}: ', "Error of {}: "])
 _MENTIONS = st.sampled_from(
-    ["I used {} for it.", "`{}` said so.", "{} is not needed.", 'No "{}".', "- {}: a tool", "{}?"]
+    [
+        *("I used {} for it.", "`{}` said so.", "{} is not needed.", 'No "{}".', "- {}: a tool", "{}?"),
+        *('Use {}(query="x").', "I will not run {}(path='/data').", "I called {}(to='Al'), and it is out."),
+        *('According to {}("x"), it is sunny.', 'I used {} {{"to": "Al"}}.', "Use {}(to=...) to do it."),
+        *('The tool says {{"name": "{}", "status": "ok"}}', "<function={}> was used.", "{}(x=1) is what I called."),
+        *('- {}(query="x"): searches', 'I used <tool_call>{{"name": "{}", "parameters": {{oops}}}}</tool_call>.'),
+    ]
 )
 _TOLD_OF = st.just('I used {{"name": "{}", "parameters": {{}}}} and it is out.')
 
@@ -260,10 +266,11 @@ def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():
 )
 @pytest.mark.parametrize(("before", "separator"), [("", ""), ("Let me see. ", "\n\n")])
 def test_a_stream_shows_what_is_before_a_refused_call_and_then_the_new_answer(bad: str, before: str, separator: str):
+    after = "" if "city=" in bad else "\nWell."  # words after a pythonic call make it a mention
     for size in (1, 7, 1000):
         request = asked(read={"on_unknown_tool": "retry"})
         stream = request.stream()
-        out = [delta for piece in deltas_of({"content": f"{before}{bad} Well."}, size) for delta in stream.feed(piece)]
+        out = [delta for piece in deltas_of({"content": f"{before}{bad}{after}"}, size) for delta in stream.feed(piece)]
         assert content_in(out) == before.strip()
         assert stream.end("stop") == []
         request = again(request, stream.reply)
@@ -272,6 +279,31 @@ def test_a_stream_shows_what_is_before_a_refused_call_and_then_the_new_answer(ba
         assert content_in(stream.feed({"content": "all. "})) == " all."
         stream.end("stop")
         assert stream.reply == request.read({"content": "Once more: all. "})
+
+
+@pytest.mark.parametrize(
+    ("begins", "goes_on"),
+    [
+        (f"I used {BAD}", " and it is out."),
+        (f"I used {BAD}", "."),
+        ("get_weather(city=Paris)", " is what I would use."),
+        ("get_weather(city=Paris)", "\nSo it is."),
+        ("[get_weather(city=Paris)]", " is the list."),
+        ('get_weather(city="Paris", days=', "2) is a call."),
+        (f"<tool_call>{BAD}</tool_call>", " was it."),
+        ("<tool_call>", " is a tag."),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3])
+def test_text_that_may_be_an_attempt_is_shown_as_soon_as_it_is_none(begins: str, goes_on: str, size: int):
+    request = asked()
+    stream = request.stream()
+    before = [out for piece in deltas_of({"content": f"Hm. So:\n{begins}"}, size) for out in stream.feed(piece)]
+    assert len(content_in(before)) < len(f"Hm. So:\n{begins}")
+    after = [out for piece in deltas_of({"content": goes_on}, size) for out in stream.feed(piece)]
+    assert content_in([*before, *after]) == f"Hm. So:\n{begins}{goes_on}"
+    assert stream.end("stop") == []
+    assert request.retry(stream.reply) is None
 
 
 def test_if_it_is_not_asked_again_the_text_of_a_refused_call_comes_before_the_call_after_it():

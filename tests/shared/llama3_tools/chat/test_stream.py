@@ -39,6 +39,10 @@ CASES: list[dict[str, Any]] = [
     {"content": [IMAGE], "tool_calls": [native("now", {"a": 1})]},
     {"content": "Hi", "reasoning_content": "Hm. "},
     {"content": f"<think>Which?</think>{CITY}", "reasoning_content": "Hm."},
+    {"content": "<|python_tag|>Hello!"},
+    {"content": "<tool_call>oops</tool_call>"},
+    {"content": f"I used {BAD} for it.\nnow(a=b)\nSo."},
+    {"content": 'Action: light\nAction Input: {"on": oops}'},
     *({"content": fragment} for fragment in FRAGMENTS[:40:2]),
 ]
 

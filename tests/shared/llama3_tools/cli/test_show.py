@@ -117,16 +117,18 @@ SHOWN_PROSE = """\
 """
 
 SHOWN_OTHER = """\
-[bold]a\\x1b.txt[/]: 0 calls, 1 rejection
+[bold]a\\x1b.txt[/]: 0 calls, 2 rejections
 
   So:
   <function=clock [bold red]{"city": "é\\u200dé"}[/]></function>
-  <|python_tag|>1 + 1[dim cyan]<|eom_id|>[/]
+  [bold red]<|python_tag|>[/]1 + 1[dim cyan]<|eom_id|>[/]
 
   [bold red]rejected[/]  2:17  [bold]not_a_call[/]: an object with the keys city,
                   but no name
                   [dim]with --tools that declare clock, it is a [/]
                   [dim]call: clock {"city": "é\\u200dé"}[/]
+  [bold red]rejected[/]  3:1   [bold]not_a_call[/]: <|python_tag|> with anything but
+                  a call in it
   text      3:15  with --format all, or with --tools that
                   declare code_interpreter, it is a call:
                   code_interpreter {"code": "1 + 1"}
@@ -137,9 +139,9 @@ SHOWN_OTHER = """\
 SHOWN_REMOVED = """\
 [bold]a\\x1b.txt[/]: 0 calls
 
-  [dim cyan]<|python_tag|>[/]...
+  [dim cyan]<|eot_id|>[/]...
 
-  [dim cyan]removed[/]  1:1  [dim]'<|python_tag|>'[/]
+  [dim cyan]removed[/]  1:1  [dim]'<|eot_id|>'[/]
 
   There is no whole call in it: no JSON object with a name and
   arguments, bare, in a tag or in a code fence. There is none
@@ -162,7 +164,7 @@ def shown(text: str, options: dict[str, Any], width: int) -> str:
         (LONG, {}, 36, SHOWN_LONG),
         ("x" * 37, {}, 40, SHOWN_PROSE),
         (OTHER, {}, 64, SHOWN_OTHER),
-        ("<|python_tag|>...", {}, 64, SHOWN_REMOVED),
+        ("<|eot_id|>...", {}, 64, SHOWN_REMOVED),
     ],
 )
 def test_an_output_is_shown_in_colour_with_what_became_of_its_segments(
