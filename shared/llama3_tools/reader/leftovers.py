@@ -52,7 +52,7 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
     """Yield the odd forms that end in a piece of text.
 
     >>> list(leftovers("['now', {", 0, 0, 9, {"now"}))
-    [Leftover(name='now', start=2, end=5)]
+    [Leftover(name='now', start=2, end=5, key='')]
 
     Args:
         text: the text, with what is before the piece.
