@@ -65,7 +65,9 @@ def nothing_is_lost(text: str, extractor: Extractor) -> None:
     assert called == [text[slice(*call.span)] for call in extraction.tool_calls]
     if not (_ENVELOPE.search(text) or extractor.options.split_reasoning):  # text that is no content, or moved
         kept = [one.text for one in segments if one.kind not in {SegmentKind.CALL, SegmentKind.REMOVED}]
-        assert "".join("".join(kept).split()) == "".join((extraction.content or "").split())
+        shown, content = ("".join(one.split()) for one in ("".join(kept), extraction.content or ""))
+        token = "<|python_tag|>"  # it is rejected if no call follows, and at an edge no content
+        assert shown == content or shown.replace(token, "") == content.replace(token, "")
 
 
 def a_stream_holds_back_no_more_than_a_call(chunks: Sequence[str], extractor: Extractor) -> None:

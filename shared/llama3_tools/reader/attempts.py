@@ -23,11 +23,12 @@ _TAG = r"</?[|\uff5c]?[A-Za-z!?/][^<>\n]{0,60}>|\[/?[A-Z][A-Z_]{1,30}\]"
 _LABEL = r"(?:\w[\w'-]*(?:[ \t]+\w[\w'-]*){0,3}[ \t]*[\"'*`”]*:)"
 _FILL = rf"(?:{_TAG}|[^\w.!?…|])*"
 _ALONE = re.compile(
-    rf"(?![ \t]{{4}}[ \t]*\Z)(?:{_TAG}|[^\w.!?…<>=|#])*(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
+    rf"(?![ \t]{{4}}[ \t]*\Z)(?=(?P<marks>(?:{_TAG}|[^\w.!?…<>=|#])*))(?P=marks)"
+    rf"(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
     rf"(?:{_TAG}|[^\w.!?…>=|#])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
 ).match
 """What may be before it on a line of its own: the marker of a list, a label or two, punctuation, markup."""
-_OPENING = re.compile(rf"(?:{_TAG}|[\s\"'`*(\[{{“‘«])*\Z").search  # noqa: RUF001
+_OPENING = " \t\"'`*([{“‘«"  # noqa: RUF001
 _ENDS_CLAUSE = tuple(".!?:;…。！？：|")  # noqa: RUF001
 _AFTER = re.compile(rf"(?:{_TAG}|[ \t\r\xa0\"'`*,;:)\]}}>”’».!?…+])*").match  # noqa: RUF001
 """What may follow on its line: punctuation and markup."""
@@ -43,7 +44,7 @@ _MORE = re.compile(r"[ \t\])*`]{0,8}(?:\s{0,8}[\w \t]{1,32}:\s{0,8})?(?=[{\[(])"
 _PAIRS = re.compile(
     r"(?:[,\s]\s{0,4}\w{1,64}\s?=\s?(?:\"[^\"\n]*(?:\"|\Z)|'[^'\n]*(?:'|\Z)|\[[^\]\n]*(?:\]|\Z)|[^\s,\])]+))+"
 ).match
-_SAYS = r"(?:tool|func(?:tion)?|call(?:ing)?|python_tag)(?:tool|function|call)*s?"
+_SAYS = r"(?:tool|func(?:tion)?|call(?:ing)?|python_tag)s?"
 _NO_RESULT = r"(?![^<>\[\]\n]{0,40}(?:result|response|output|end\b))(?!tools\b|available_tools)"
 _OPENER = re.compile(
     rf"[<\[][|\uff5c]?{_NO_RESULT}(?!END_)(?:\w*[_:-])??{_SAYS}(?![a-z0-9])[^<>\[\]{{}}\n]{{0,60}}[>\]]?", re.IGNORECASE
@@ -125,9 +126,7 @@ class Evidence:
     @property
     def is_run_into(self) -> bool:
         """Whether words run into it."""
-        opening = _OPENING(self.before)
-        text = self.before if opening is None else self.before[: opening.start()]
-        return not self.begins_line and not text.endswith(_ENDS_CLAUSE)
+        return not self.begins_line and not self.before.rstrip(_OPENING).endswith(_ENDS_CLAUSE)
 
     @property
     def first_key(self) -> str:

@@ -52,7 +52,7 @@ def leftovers(text: str, begin: int, start: int, end: int, names: Collection[str
     """Yield the odd forms that end between the indexes `start` and `end`, and do not begin before `begin`.
 
     >>> list(leftovers("['now', {", 0, 0, 9, {"now"}))
-    [Leftover(name='now', start=2, end=5)]
+    [Leftover(name='now', start=2, end=5, key='')]
     """
     if _SIGN(text, start, end) is None:
         return
