@@ -32,10 +32,9 @@ _OPENING = " \t\"'`*([{“‘«"  # noqa: RUF001
 _ENDS_CLAUSE = tuple(".!?:;…。！？：|")  # noqa: RUF001
 _AFTER = re.compile(rf"(?:{_TAG}|[ \t\r\xa0\"'`*,;:)\]}}>”’».!?…+])*").match  # noqa: RUF001
 """What may follow on its line: punctuation and markup."""
-_ELIDED = re.compile(
-    r"[({\[=:,]\s*[\"']?(?:\.{3}|…)[\"']?\s*[,)}\]]"  # {...}
-    r"|[(=,]\s*[\"']?<[\w \t-]{1,40}>[\"']?\s*[,)]"  # f(city=<city>); in an object, models write <result of the first>
-).search
+_ELIDED = re.compile(r"[({\[=:,]\s*[\"']?(?:\.{3}|…)[\"']?\s*[,)}\]]").search
+_PLACEHOLDER = re.compile(r"[(=,]\s*[\"']?<[\w \t-]{1,40}>[\"']?\s*[,)]").search
+"""Searches for `f(city=<city>)`. In an object it is an attempt: models write `{"x": <result of the first>}`."""
 _LOOP = re.compile(r"[\])]{0,8}\s{1,8}for\s[\w, ]{1,40}\sin\s").match
 _WORD = re.compile(rf"{_TAG}|</[\w:|-]{{0,30}}\Z|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
 _KEY = re.compile(r"[(\[\s]{0,8}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match  # noqa: RUF001
@@ -143,7 +142,9 @@ class Evidence:
             return True
         if self.in_list and _LOOP(self.after):
             return True
-        return _ELIDED(self.after[:LINE] if self.is_odd else self.raw) is not None
+        arguments = self.after[:LINE] if self.is_odd else self.raw
+        has_placeholder = self.shape is not Shape.OBJECT and _PLACEHOLDER(arguments) is not None
+        return has_placeholder or _ELIDED(arguments) is not None
 
     def tag_end(self) -> int:
         """Return the index in what follows at which the tag closes, or all that is there."""

@@ -45,7 +45,7 @@ BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it 
 _PARAMETER = r"\*{0,2}[^\W\d]\w*(?:\s*:\s*[\w.]+(?:\[[^\]]*\])?(?:\s*=\s*[^,()]*)?)?"
 _SIGNATURE = re.compile(rf"[^(]*\(\s*(?:{_PARAMETER}(?:\s*,\s*{_PARAMETER})*)?\s*\)").fullmatch
 """A pythonic call as prose has it: `search(query)`."""
-_BARE_WORD = re.compile(r"[^(]*\(\s*[^\W\d]\w*(?!\w|\s*[=:])").match
+_BARE_WORD = re.compile(r"[^(]*\(\s*(?!(?i:none|null|true|false)\b)[^\W\d]\w*(?!\w|\s*[=:])").match
 """One whose first argument is a word: an expression of code, or prose."""
 _BY_NAME = re.compile(r"[(,]\s*[^\W\d]\w*\s*=(?!=)").search
 _NAMES_ARGUMENT = re.compile(r"[^(]*\(\s*(?:\w+\s*=|\{)").match
