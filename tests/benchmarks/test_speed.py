@@ -227,11 +227,11 @@ def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
     class Copying(Machine):
         length = 0
 
-        def feed(self, chunk: str) -> None:
+        def read(self, chunk: str = "") -> None:
             nonlocal seconds_of_copies
             self.length += len(chunk)
             seconds_of_copies += self.length / 1_000_000
-            super().feed(chunk)
+            super().read(chunk)
 
     monkeypatch.setattr(speed, "_QUICK", replace(speed._QUICK, growth={WHOLE: SIZE}, late=8 * SIZE))  # noqa: SLF001
     monkeypatch.setattr(time, "process_time", lambda: seconds_of_processor() + seconds_of_copies)

@@ -43,13 +43,21 @@ class Machine:
             region = region_of_tag("think", IN_THOUGHTS)
             self._state = self.turn.quote(region._replace(is_split=rules.options.split_reasoning))
 
-    def feed(self, chunk: str) -> None:
-        """Read a chunk."""
-        turn, window = self.turn, self.turn.window
+    def read(self, chunk: str = "") -> None:
+        """Read on, as far as text has arrived, with a further chunk."""
+        turn, window, state = self.turn, self.turn.window, self._state
         if window.pos > MOST_KEPT:
             turn.forget()
-        window.add(chunk)
-        self._run()
+        if chunk:
+            window.add(chunk)
+        while True:
+            step, next_states = _STEPS[state]
+            following = step(self)
+            if following is None:
+                break
+            assert following in next_states  # noqa: S101
+            state = following
+        self._state = state
         waiting = turn.content.waiting
         if waiting:
             held = window.base + len(window.text) - waiting[0].call.span[0]
@@ -64,7 +72,7 @@ class Machine:
         window.end(complete=complete, aborted=aborted)
         if aborted and content.waiting:
             turn.settle(lambda _: BROKEN_OFF)
-        self._run()
+        self.read()
         if content.waiting:
             turn.settle()
         end = window.base + len(window.text)
@@ -75,18 +83,6 @@ class Machine:
             content.end_quotation(end)
         found = rejections.in_order(content.calls)
         return Extraction(content.whole(), tuple(content.calls), found, content.reasoning)
-
-    def _run(self) -> None:
-        """Read on until more text is needed."""
-        state = self._state
-        while True:
-            step, next_states = _STEPS[state]
-            following = step(self)
-            if following is None:
-                break
-            assert following in next_states  # noqa: S101
-            state = following
-        self._state = state
 
     def read_text(self) -> State | None:
         """Search text for what may begin something."""

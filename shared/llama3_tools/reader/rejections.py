@@ -76,7 +76,7 @@ class Rejections:
         """The offset of the candidate that broke last: what is left over, up to the next call, may be a part of it."""
         self._looked_over = 0
         """The offset up to which text was looked over for what is left."""
-        self._words_from = -1
+        self.words_from = -1
         """The offset of the first word in the content that is no thought, and no candidate; -1 if there is none."""
 
     def add(self, start: int, end: int, refusal: Refusal, evidence: Evidence | None = None) -> None:
@@ -101,12 +101,12 @@ class Rejections:
 
     def note_words(self, piece: str, offset: int) -> None:
         """Note text that is no thought and no candidate, from an offset on."""
-        if self._words_from < 0 and (word := _WORD(piece)) is not None:
-            self._words_from = offset + word.start()
+        if (word := _WORD(piece)) is not None:
+            self.words_from = offset + word.start()
 
     def is_before_words(self, offset: int) -> bool:
         """Return whether no words are before an offset."""
-        return not 0 <= self._words_from < offset
+        return not 0 <= self.words_from < offset
 
     def read_on(self, end: int) -> None:
         """Keep what follows rejections, up to an index of the window."""
@@ -202,7 +202,7 @@ class Rejections:
             return False
         if evidence.may_close and not words.is_over:
             return True
-        has_words = self._words_from >= 0 if evidence.in_thoughts else not self.is_before_words(one.span[0])
+        has_words = self.words_from >= 0 if evidence.in_thoughts else not self.is_before_words(one.span[0])
         return is_attempt(evidence, one.reason, has_words=has_words, words_follow=lambda: words.follow(evidence))
 
     @staticmethod

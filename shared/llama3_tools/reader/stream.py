@@ -61,9 +61,9 @@ class ExtractionStream:
         if not chunk:
             return []
         self._has_failed = True
-        self._machine.feed(chunk)
+        self._machine.read(chunk)
         self._has_failed = False
-        return self._events()
+        return self._machine.turn.content.take_events() if self._progress is None else self._events()
 
     def flush(self, *, complete: bool = True) -> list[Event]:
         """End the output, and return what was held back.

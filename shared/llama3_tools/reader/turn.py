@@ -102,9 +102,10 @@ class Turn:
             content.thought(piece, offset)
             return
         content.text(piece, offset)
-        if is_words and (region is None or region.why is not IN_THOUGHTS):
-            self.rejections.note_words(piece, offset - len(piece))
-        self.rejections.look_over(end)
+        rejections = self.rejections
+        if is_words and rejections.words_from < 0 and (region is None or region.why is not IN_THOUGHTS):
+            rejections.note_words(piece, offset - len(piece))
+        rejections.look_over(end)
 
     def text_follows(self) -> State:
         """End the gap: held markup becomes text, and waiting calls are decided."""
