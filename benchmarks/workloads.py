@@ -151,7 +151,7 @@ GROWING: tuple[Workload, ...] = (
     Workload("open bold", '**{"'),
     Workload("closing braces", "}]"),
     Workload("quotes", '"'),
-    Workload("quotes after a brace", '"', before='{"name": '),
+    Workload("quotes after a brace", '"', before='{"name": ', calls_beside=0),
     Workload("backslashes", "\\", before='{"name": "', calls_beside=0),
     Workload("open strings", '{"name": "f", "parameters": {"text": "abc ', calls_beside=0),
     Workload("open calls", '{"name": "f", "parameters": {"text": "abc", '),

@@ -125,7 +125,10 @@ class Evidence:
     @property
     def is_run_into(self) -> bool:
         """Whether words run into it."""
-        return not self.begins_line and not self.before.rstrip(_OPENING).endswith(_ENDS_CLAUSE)
+        text = self.before.rstrip(_OPENING)
+        while text.endswith(">") and (tag := text.rfind("<")) >= 0:  # `So I will.</think><|python_tag|>…`
+            text = text[:tag].rstrip(_OPENING)
+        return not self.begins_line and text != "" and not text.endswith(_ENDS_CLAUSE)
 
     @property
     def first_key(self) -> str:
