@@ -77,7 +77,7 @@ class Content:
         """The calls that wait; each stands among what is held, too."""
         self.held_from = 0
         """The offset after the last text or call: everything from there on is held."""
-        self.trace: Trace | None = None
+        self._trace: Trace | None = None
         self._fresh: list[str | ToolCall | ReasoningDelta] = []
         """What has become certain since the last events."""
         self._held: list[str | Waiting] = []
@@ -180,15 +180,20 @@ class Content:
         opener = _OPENERS[bracket]
         return self._tail.count(opener) <= self._tail.count(bracket)
 
+    def keep_trace(self, *, is_quoted: bool) -> Trace:
+        """Begin to note where pieces are; return what will have them, in quotation at first or not."""
+        self._trace = trace = Trace([], [(0, 0)] if is_quoted else [])
+        return trace
+
     def begin_quotation(self, offset: int) -> None:
         """Note where a region of quotation begins."""
-        if self.trace is not None:
-            self.trace.quoted.append((offset, offset))
+        if self._trace is not None:
+            self._trace.quoted.append((offset, offset))
 
     def end_quotation(self, offset: int) -> None:
         """Note where it ends."""
-        if self.trace is not None:
-            self.trace.quoted[-1] = self.trace.quoted[-1][0], offset
+        if self._trace is not None:
+            self._trace.quoted[-1] = self._trace.quoted[-1][0], offset
 
     def begin_thought(self, offset: int) -> None:
         """Begin reasoning that is split off: with the white space around it, it is one space in the text."""
@@ -201,9 +206,9 @@ class Content:
     def thought(self, piece: str, end: int) -> None:
         """Add the next piece of a thought."""
         self._add_thought(piece)
-        if self.trace is not None and (body := piece.strip()):
+        if self._trace is not None and (body := piece.strip()):
             start = end - len(piece.lstrip())
-            self.trace.kept.append((start, start + len(body)))
+            self._trace.kept.append((start, start + len(body)))
 
     def envelope_thought(self, text: str) -> None:
         """Add the thought of an envelope."""
@@ -303,8 +308,8 @@ class Content:
         self._has_text = True
         self._fresh.append(text)
         self._tail = text[-_TAIL:] if len(text) >= _TAIL else (self._tail + text)[-_TAIL:]
-        if self.trace is not None:
-            self.trace.kept.append((end - length, end))
+        if self._trace is not None:
+            self._trace.kept.append((end - length, end))
 
     def _delta(self, texts: list[str]) -> TextDelta:
         text = texts[0] if len(texts) == 1 else "".join(texts)

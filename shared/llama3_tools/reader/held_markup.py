@@ -59,7 +59,7 @@ class HeldMarkup:
             opened, closed = run.group("open", "close")
             if closed is not None:
                 self.opened = ""
-                if opened is not None and run.start("open") < run.start("close"):
+                if opened is not None and run.start("open") < run.start("close"):  # `<a></a>`, not `</a><b>`
                     opened = None
             if opened is not None:
                 self.opened = opened

@@ -22,6 +22,7 @@ _XML = re.compile(r"\s*<[A-Za-z]").match
 _NO_PART_OF_NAME = ":.-/"
 """What a name in text may have inside, but not at its end."""
 _LINE, _MOST_INDENT = 64, 3
+"""How much of a line anyone looks at before a call, and how far that may be indented: more is code in Markdown."""
 
 
 def begin_object(turn: Turn, at: int, head: Head | None = None) -> State | None:
@@ -37,7 +38,7 @@ def begin_object(turn: Turn, at: int, head: Head | None = None) -> State | None:
             and not turn.has_enough
             and end - at <= turn.candidates.most
             and (content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
-            and not (markup.opened and markup.opened in turn.rules.declared)
+            and not (markup.opened and markup.opened in turn.rules.declared)  # `<search>{…}`: its arguments
             and not window.is_aborted
         ):
             window.pos = end

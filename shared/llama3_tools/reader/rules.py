@@ -182,7 +182,7 @@ class Rules:
     def _envelope(self, parsed: JsonObject) -> list[Part] | Refusal | None:
         """Return the parts of an envelope, or why it is refused; `None` for any other object."""
         members = parsed.members
-        is_call = "name" in members and "role" not in members
+        is_call = "name" in members and "role" not in members  # OpenAI's messages may have a name, too
         if is_call or not members.keys().isdisjoint(ARGUMENTS) or all(key in members for key in ENVELOPES):
             return None
         if parsed.flaw:

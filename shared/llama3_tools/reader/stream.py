@@ -38,10 +38,9 @@ class ExtractionStream:
         self._ended_by = ""
 
     def keep_trace(self) -> Trace:
-        """Return a trace that will list the places of content, reasoning and quotation."""
+        """Return where the pieces of the output that are content or reasoning, and quotation, will be."""
         turn = self._machine.turn
-        turn.content.trace = trace = Trace([], [(0, 0)] if turn.quotation.region else [])
-        return trace
+        return turn.content.keep_trace(is_quoted=turn.quotation.region is not None)
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the next chunk, of any length.

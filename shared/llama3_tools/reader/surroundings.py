@@ -50,22 +50,22 @@ _PARTS = (_VALUE, _ASSIGNED, _ELEMENT, _ODD_ELEMENT, _MEMBER, _ODD_VALUE)
 """In these, what begins is a part of something."""
 _NEXT = (
     # word, string, array, object, comma, colon, `=`, anything else
-    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
-    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _VALUE, _ASSIGNED, _TEXT),
-    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
-    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),
-    (_WORD, _STRING, _STRING, _DATA, _TEXT, _TEXT, _TEXT, _TEXT),
-    (_WORD, _TEXT, _TEXT, _TEXT, _ELEMENT, _TEXT, _TEXT, _TEXT),
-    (_TEXT, _TEXT, _TEXT, _TEXT, _ELEMENT, _VALUE, _TEXT, _TEXT),
-    (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _ODD_ELEMENT, _ODD_ELEMENT),
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),  # in text
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _VALUE, _ASSIGNED, _TEXT),  # after a quotation mark
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),  # after `"…":`
+    (_TEXT, _QUOTE, _TEXT, _TEXT, _TEXT, _TEXT, _ASSIGNED, _TEXT),  # after `=`
+    (_WORD, _STRING, _STRING, _DATA, _TEXT, _TEXT, _TEXT, _TEXT),  # first value due
+    (_WORD, _TEXT, _TEXT, _TEXT, _ELEMENT, _TEXT, _TEXT, _TEXT),  # a word
+    (_TEXT, _TEXT, _TEXT, _TEXT, _ELEMENT, _VALUE, _TEXT, _TEXT),  # a string
+    (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _ODD_ELEMENT, _ODD_ELEMENT),  # a value due
     (_DATA, _DATA, _DATA, _DATA, _ELEMENT, _ELEMENT, _DATA, _DATA),  # `:` follows a key of the object around it
-    (*[_ODD_ELEMENT] * 4, _ELEMENT, *[_ODD_ELEMENT] * 3),
-    (_NAME, _NAME, _OTHER, _OTHER, _KEY, _KEY, _OTHER, _OTHER),
-    (_NAME, _NAME, _OTHER, _OTHER, _KEY, _MEMBER, _OTHER, _OTHER),
-    (_DONE, _DONE, _DONE, _DONE, _KEY, _MEMBER, _ODD_VALUE, _ODD_VALUE),
-    (_DONE, _NAME, _DONE, _DONE, _KEY, _MEMBER, _DONE, _DONE),
-    (_OTHER, _NAME, _OTHER, _OTHER, _KEY, _OTHER, _OTHER, _OTHER),
-    (*[_ODD_VALUE] * 4, _KEY, *[_ODD_VALUE] * 3),
+    (*[_ODD_ELEMENT] * 4, _ELEMENT, *[_ODD_ELEMENT] * 3),  # an odd value
+    (_NAME, _NAME, _OTHER, _OTHER, _KEY, _KEY, _OTHER, _OTHER),  # key due
+    (_NAME, _NAME, _OTHER, _OTHER, _KEY, _MEMBER, _OTHER, _OTHER),  # after a key
+    (_DONE, _DONE, _DONE, _DONE, _KEY, _MEMBER, _ODD_VALUE, _ODD_VALUE),  # value due
+    (_DONE, _NAME, _DONE, _DONE, _KEY, _MEMBER, _DONE, _DONE),  # after a value; `"a": 1 "b"` lacks a comma
+    (_OTHER, _NAME, _OTHER, _OTHER, _KEY, _OTHER, _OTHER, _OTHER),  # no object after all
+    (*[_ODD_VALUE] * 4, _KEY, *[_ODD_VALUE] * 3),  # an odd value
 )
 """The next state of prose, an array or an object, by the kind of token."""
 

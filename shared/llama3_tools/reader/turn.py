@@ -49,6 +49,7 @@ _BARE_WORD = re.compile(r"[^(]*\(\s*(?!(?i:none|null|true|false)\b)[^\W\d]\w*(?!
 """One whose first argument is a word: an expression of code, or prose."""
 _BY_NAME = re.compile(r"[(,]\s*[^\W\d]\w*\s*=(?!=)").search
 _NAMES_ARGUMENT = re.compile(r"[^(]*\(\s*(?:\w+\s*=|\{)").match
+"""A pythonic call that was meant, so that a blank line is one of its string. `search(the web` may be prose."""
 _PART = "a part of data, of code, or of a malformed object"
 _LISTING = "in a listing of code"
 _LONGEST_INDENT = 256
@@ -314,10 +315,12 @@ class Turn:
             return self.begin_code()
         is_meant = self._is_like_call(candidate, refusal, raw)
         evidence = self._evidence(candidate, refusal, raw, is_whole=is_whole)
+        # An object that is no call may be anyone's: `{"name": "Al", oops}` names no tool.
         if is_json and not is_meant and (refusal.reason is RejectionReason.MALFORMED or not is_whole):
             refusal = refusal._replace(name=None)
         if candidate.quoted is not None:
             refusal = Refusal(RejectionReason.QUOTED, candidate.quoted, refusal.name)
+        # Quotation is full of objects; one that names no tool says nothing.
         if self.quotation.region is None or refusal.name or is_meant:
             self.rejections.add(candidate.begin, candidate.begin + len(raw), refusal, evidence)
         if not is_whole:
@@ -336,9 +339,9 @@ class Turn:
         """Add a refused candidate to the content. The window was read up to its beginning."""
         begins_region = self.settle_before_text() or (self.quotation.fence_is_fresh and not is_meant)
         self.quotation.begin_fence_with_attempt()
-        self.markup.clear(keep_list=True)
+        self.markup.clear(keep_list=True)  # `[f(oops), g()]`: the list goes on
         self.put(self.window.pos + len(raw), is_words=not is_quoted)
-        if candidate.quoted is IN_STRING and raw[-1:] in ("}", ")"):
+        if candidate.quoted is IN_STRING and raw[-1:] in ("}", ")"):  # all of it: `"{…}, {…}"`
             self.quotation.end_string(candidate.begin + len(raw))
         if begins_region:
             return self.quote_fence()
