@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from llama3_tools.reader.attempts import line_before
 from llama3_tools.reader.content import CALL, Content
 from llama3_tools.reader.markup import search_markup_for_calls
 from llama3_tools.reader.quotation import IN_BLOCKQUOTE, IN_RESULT, Quotation
-from llama3_tools.reader.surroundings import FREE, Place, Surroundings
+from llama3_tools.reader.surroundings import FREE, PART, Place, Surroundings
 from llama3_tools.reader.window import Window
 
 _KEPT = 1024
@@ -16,6 +17,7 @@ _KEPT = 1024
 _LINE = 64
 _SENTENCE_ENDS = ("", "\n", ".", "!", "?", ":", ";", "…", ">", "}", "`", ")", "]", "。", "！", "？")  # noqa: RUF001
 """The ends of text after which `<|python_tag|>` may begin code: never in the middle of a sentence."""
+_TAGS = re.compile(r"<([A-Za-z][\w.:-]*)(?:[^<>]*?\bname=[\"']?([\w.:-]+))?[^<>]*>").findall
 _ON_LINE = (IN_BLOCKQUOTE, IN_RESULT)
 _LETS_CALL_STAND = re.compile(r"(?:[\[\]`~]|[|\uff5c]>|>>>|functools)\s*\Z").search
 
@@ -23,11 +25,14 @@ _LETS_CALL_STAND = re.compile(r"(?:[\[\]`~]|[|\uff5c]>|>>>|functools)\s*\Z").sea
 class HeldMarkup:
     """The markup that is held before what follows it."""
 
-    def __init__(self, window: Window, around: Surroundings, quotation: Quotation, content: Content) -> None:
+    def __init__(
+        self, window: Window, around: Surroundings, quotation: Quotation, content: Content, names: Container[str]
+    ) -> None:
         self._window = window
         self._around = around
         self._quotation = quotation
         self._content = content
+        self._names = names
         self.text = ""
         """The end of the markup; empty if there is none."""
         self.quoted: str | None = None
@@ -112,7 +117,16 @@ class HeldMarkup:
 
     def place_of(self, at: int) -> Place:
         """Return what the place is in where the markup before a candidate begins, or the candidate itself."""
-        return self.place if self.text else self._around.place(at)
+        if not self.text:
+            return self._around.place(at)
+        return PART if self._is_in_tag_of_tool else self.place
+
+    @property
+    def _is_in_tag_of_tool(self) -> bool:
+        """Whether a tag in that of a declared tool is open: `<write_file><content>`, `<invoke name="write_file"><x>`."""
+        if self.text.count("<") == 1 or "</" in self.text:
+            return False
+        return any(tag in self._names or named in self._names for tag, named in _TAGS(self.text)[:-1])
 
     def note(self, at: int) -> None:
         """Note what is known of an index at which markup begins; after a call, that is known."""

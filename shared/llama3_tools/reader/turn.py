@@ -66,7 +66,7 @@ class Turn:
         self.around = Surroundings(window)
         self.content = Content(is_kept=keep_content)
         self.quotation = Quotation(window, rules.declared)
-        self.markup = HeldMarkup(window, self.around, self.quotation, self.content)
+        self.markup = HeldMarkup(window, self.around, self.quotation, self.content, rules.names)
         self.rejections = Rejections(window, self.quotation, rules.names, rules.limits.max_rejections)
         self.candidates = Candidates(rules, window, self.content)
         self.candidate: Candidate | None = None

@@ -88,3 +88,15 @@ def test_a_part_is_reported_with_its_tool():
 def test_after_what_broke_a_call_is_a_call_again():
     text = f'{{"tags": ["a",], "example": {DELETE}}}\n{CLOCK}\nDone: {CLOCK}'
     assert called(extract_in_every_chunking(text, tools=TOOLS)) == "clock clock"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<clock><zone>{DELETE}</zone></clock>",
+        f'<invoke name="clock">\n<parameter name="zone">{DELETE}</parameter></invoke>',
+    ],
+)
+def test_a_value_in_the_tag_of_a_declared_tool_is_not_called(text: str):
+    assert called(extract_in_every_chunking(text, tools=TOOLS)) == ""
+    assert called(extract_in_every_chunking(text.replace("clock", "other"), tools=TOOLS)) == "delete"
