@@ -123,7 +123,7 @@ class HeldMarkup:
 
     @property
     def _is_in_tag_of_tool(self) -> bool:
-        """Whether a tag is open in that of a declared tool: `<write_file><content>`, `<invoke name="write_file"><x>`."""
+        """Whether a tag is open in that of a declared tool: `<write><content>`, `<invoke name="write"><content>`."""
         if self.text.count("<") == 1 or "</" in self.text:
             return False
         return any(tag in self._names or named in self._names for tag, named in _TAGS(self.text)[:-1])
