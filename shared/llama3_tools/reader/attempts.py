@@ -74,7 +74,9 @@ class Shape(Enum):
 class After(Enum):
     """What follows on the line."""
 
-    NOTHING, STOP, WORDS = "nothing but punctuation and markup", "a full stop", "words"
+    NOTHING = "nothing but punctuation and markup"
+    STOP = "a full stop"
+    WORDS = "words"
 
 
 @dataclass(slots=True, eq=False)
