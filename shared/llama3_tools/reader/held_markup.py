@@ -96,7 +96,12 @@ class HeldMarkup:
     @property
     def begins_code(self) -> bool:
         """Whether code follows it."""
-        return self.may_be_code and self.quoted is None and "<|python_tag|>" in self.text
+        return self.may_be_code and self.quoted is None and self.has_python_tag
+
+    @property
+    def has_python_tag(self) -> bool:
+        """Whether `<|python_tag|>` is in it: the end of the output closes that."""
+        return "<|python_tag|>" in self.text
 
     def line_before(self, at: int) -> str:
         """Return what is before a candidate at an index, or before the markup around it, on its line."""

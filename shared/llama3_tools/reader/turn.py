@@ -313,7 +313,7 @@ class Turn:
         is_json = candidate.format == "json"
         if is_json and not has_call_keys(raw) and self.is_code_due:
             return self.begin_code()
-        is_meant = self._is_like_call(candidate, refusal, raw)
+        is_meant = self._has_call_shape(candidate, refusal, raw)
         evidence = self._evidence(candidate, refusal, raw, is_whole=is_whole)
         # An object that is no call may be anyone's: `{"name": "Al", oops}` names no tool.
         if is_json and not is_meant and (refusal.reason is RejectionReason.MALFORMED or not is_whole):
@@ -347,7 +347,7 @@ class Turn:
             return self.quote_fence()
         return GAP if self.markup.in_list else TEXT
 
-    def _is_like_call(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
+    def _has_call_shape(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
         """Return whether a candidate has the shape of a call: then it is no data, and its fence no quotation."""
         if candidate.is_part:
             return False
@@ -365,7 +365,7 @@ class Turn:
         )
         found.is_whole, found.is_part, found.in_list = is_whole, candidate.is_part, markup.in_list
         found.in_markup = candidate.format in ("function", "code") or self._is_in_tool_markup
-        found.closes_with_output = "<|python_tag|>" in markup.text
+        found.closes_with_output = markup.has_python_tag
         if is_named:
             found.parameters = self.rules.declared[refusal.name or ""].parameters.get("properties") or ()
         if candidate.format == "json":
@@ -389,7 +389,7 @@ class Turn:
         shape = Shape.OBJECT if not is_pythonic else Shape.NAMED if is_named else Shape.OTHER
         found = Evidence(shape, self.markup.line_before(max(start - self.window.base, 0)))
         found.in_list, found.in_markup = self.markup.in_list, is_pythonic and self._is_in_tool_markup
-        found.closes_with_output = "<|python_tag|>" in self.markup.text
+        found.closes_with_output = self.markup.has_python_tag
         return found
 
     @property
