@@ -86,7 +86,6 @@ ASKED_AGAIN = {
     "quotations-injection_in_broken_list": IN_IT,
     "shell_and_config-yaml-flow-style": BY_ITSELF,
     "shell_and_config-xml-elements": IN_TAG,
-    "mentions-call-after-a-colon": BY_ITSELF,
     "mentions-call-in-a-numbered-list": BY_ITSELF,
     "mentions-method-call": BY_ITSELF,
     "mentions-declared-name-as-a-key": BY_ITSELF,

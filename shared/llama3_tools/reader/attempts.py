@@ -28,6 +28,12 @@ _ALONE = re.compile(
     rf"(?:{_TAG}|[^\w.!?…>=|#])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
 ).match
 """What may be before it on a line of its own: the marker of a list, a label or two, punctuation, markup."""
+_MARKER = re.compile(
+    rf"(?=(?P<marks>(?:{_TAG}|<[A-Za-z|/][^<>\n]{{0,60}}\Z|[^\w•*+-])*))(?P=marks)"
+    r"(?:[•*+-]\s|\d{1,4}[.)]|(?P<label>[^\W\d]))"
+).match
+"""The marker of a list, or a label."""
+_SAYS_CALL = re.compile(r"tool|func|call|action", re.IGNORECASE).search
 _OPENING = " \t\"'`*([{“‘«"  # noqa: RUF001
 _ENDS_CLAUSE = tuple(".!?:;…。！？：|")  # noqa: RUF001
 _AFTER = re.compile(rf"(?:{_TAG}|[ \t\r\xa0\"'`*,;:)\]}}>”’».!?…+])*").match  # noqa: RUF001
@@ -251,4 +257,9 @@ def is_attempt(  # noqa: C901, PLR0911 (one rule after the other)
         return not (found.is_run_into and follows is not After.NOTHING)
     if found.shape is Shape.OTHER or not found.begins_line:
         return False
-    return (found.shape is Shape.NAMED and found.first_key in found.parameters) or not words_follow()
+    if found.shape is Shape.NAMED and found.first_key in found.parameters:
+        return True
+    if marker := _MARKER(found.before):  # `Refused: f(x=1)`, `I did this:⏎- f(x=1)`
+        if _SAYS_CALL(found.before) is None if marker["label"] else has_words:
+            return False
+    return not words_follow()

@@ -25,7 +25,7 @@ _NAME = re.compile(
 _MOST_NAMES = 64
 _LATELY = 16
 """At how many of the last, or next, rejections anyone looks for those inside or beside one."""
-_WORD = re.compile(r"\w").search
+_WORD = re.compile(r"[^\W\d_]").search
 _MAY_BE_CALL = re.compile(r"\n[\W\d_]{0,16}[\w.:-]{0,64}(?:[(\[{][^\n]*)?\Z").search
 """Searches text for a last line that may become a call."""
 _MEANT_ALONE = {IN_FENCE, IN_SPAN, IN_STRING, IN_THOUGHTS}

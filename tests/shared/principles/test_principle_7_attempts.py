@@ -49,6 +49,12 @@ SENTENCES = {
     "an assignment": "result = {}\nprint(result.text)",
     "a method": "Use client.{} there.",
     "an arrow": "It went so: {} -> ok",
+    "a report after a label": "Done: {}",
+    "a refusal after a label": "Refused: {}",
+    "a question after a label": "Please confirm: {}?",
+    "an item of a refusal": "I can't do this:\n\n- {}",
+    "items of a question": "Which one?\n1. {}\n2. nothing",
+    "an item of a report": "Tools called:\n- {}",
 }
 OBJECTS = {
     "a call of a declared tool that is broken": '{"name": "search", "parameters": {oops}}',
@@ -135,7 +141,7 @@ ODD = {
     "an item": "- NAME('VALUE')",
     "an item with a star": "* NAME(KEY='VALUE')",
     "an item with a number": "1. NAME('VALUE')",
-    "after words, an item": "I will do this:\n\n- NAME(KEY='VALUE')",
+    "a label that speaks of calls": "Tool call: NAME('VALUE')",
     "ReAct": 'Action: NAME\nAction Input: {"KEY": "VALUE"}',
     "ReAct with a thought": 'Thought: I need it.\nAction: NAME\nAction Input: {"KEY": "VALUE"}',
     "tool and parameters": 'Tool: NAME\nParameters:\n{"KEY": "VALUE"}',
