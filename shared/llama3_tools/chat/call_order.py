@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from llama3_tools.chat.options import RepeatedCalls
 from llama3_tools.text.json_writing import written_arguments
 from llama3_tools.values import ToolCall
+
+_TOLD_IN = 1024
+"""In how much text after a tool's name the values of its arguments are looked for."""
+
+Answered: TypeAlias = tuple[str, Mapping[str, Any]]
+"""The name and the arguments of a call."""
 
 
 class CallOrder:
@@ -29,7 +35,7 @@ class CallOrder:
         parallel: bool,
         repeated_calls: RepeatedCalls,
         misfits: Callable[[ToolCall], list[str]],
-        answered: Collection[str] = (),
+        answered: Mapping[str, Answered] | None = None,
     ) -> None:
         """Begin an answer.
 
@@ -37,7 +43,7 @@ class CallOrder:
             parallel: whether more than one call may run.
             repeated_calls: what becomes of repeated calls.
             misfits: says what does not fit in a call; nothing if the model is not asked again.
-            answered: the keys of calls whose results the model was just shown.
+            answered: the calls whose results the model was just shown, by their keys.
         """
         self.waiting: list[tuple[ToolCall, list[str]]] = []
         """Calls whose arguments do not fit, and what does not."""
@@ -50,7 +56,7 @@ class CallOrder:
         self._parallel = parallel
         self._reports_repeats = repeated_calls == "report"
         self._misfits = misfits
-        self._answered = answered
+        self._answered = answered or {}
         self._run, self._run_before = set[str](), set[str]()
         self._in_text = Counter[str]()
 
@@ -60,8 +66,20 @@ class CallOrder:
         return len(self.called) + len(self.waiting)
 
     def was_answered(self, call: ToolCall) -> bool:
-        """Return whether a call was just answered, so that a sentence with it tells of that."""
+        """Return whether a call was just answered, so that an answer with words after it tells of that."""
         return self._reports_repeats and bool(self._answered) and _key(call) in self._answered
+
+    def tells_of_answered(self, name: str | None, text: str) -> bool:
+        """Return whether text that begins with a tool's name tells of a call that was just answered.
+
+        Args:
+            name: the tool's name.
+            text: the text: it has each value of the arguments.
+        """
+        if not self._reports_repeats or text[:1] in {"{", "[", "<"}:
+            return False
+        answered = (arguments for one, arguments in self._answered.values() if one == name)
+        return any(all(str(value) in text[:_TOLD_IN] for value in arguments.values()) for arguments in answered)
 
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Take the next call of the text, and return the calls that are to be handed out now."""

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from llama3_tools.arguments.native_arguments import GrowingArguments
-from llama3_tools.chat.call_order import key_of
+from llama3_tools.chat.call_order import Answered, key_of
 from llama3_tools.chat.messages import (
     RESULT_ROLES,
     CallPiece,
@@ -230,14 +230,14 @@ class _History:
         return [{"type": "text", "text": line}, *others] if others else line
 
 
-def answered_calls(messages: Sequence[Message], own: Callable[[str], str]) -> frozenset[str]:
-    """Return the keys of the calls since the user spoke, if their results end the conversation.
+def answered_calls(messages: Sequence[Message], own: Callable[[str], str]) -> dict[str, Answered]:
+    """Return the calls since the user spoke, by their keys, if their results end the conversation.
 
     Args:
         messages: the conversation.
         own: returns a tool's own name.
     """
-    keys, is_answered = set[str](), False
+    answered, is_answered = dict[str, Answered](), False
     for message in reversed(messages):
         role, parts = str(message.get("role")), split_message(message)
         if role in RESULT_ROLES or (parts.results and not parts.content):
@@ -247,8 +247,9 @@ def answered_calls(messages: Sequence[Message], own: Callable[[str], str]) -> fr
         for call in parts.calls:
             arguments = _decode(call) if call.arguments else {}
             if arguments is not None:
-                keys.add(key_of(own(call.name), arguments, str(call.arguments)))
-    return frozenset(keys)
+                name = own(call.name)
+                answered[key_of(name, arguments, str(call.arguments))] = name, arguments
+    return answered
 
 
 def _decode(call: CallPiece) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from llama3_tools.reader.stream import ExtractionStream
@@ -62,10 +63,9 @@ class MessageStream:
             return extraction
         return replace(extraction, content=shown + text[_shared(text, known) :])
 
-    @property
-    def rejections(self) -> tuple[Rejection, ...]:
-        """What was rejected so far, as an `ExtractionStream` has it."""
-        return self._stream.rejections
+    def first_rejection(self, wanted: Callable[[Rejection], bool]) -> Rejection | None:
+        """Return the first rejection so far that is wanted, as an `ExtractionStream` does."""
+        return self._stream.first_rejection(wanted)
 
     def feed(self, text: str) -> list[Event]:
         """Take the next text, and return what became certain."""

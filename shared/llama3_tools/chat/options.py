@@ -73,7 +73,7 @@ class ChatOptions:
     write a prompt or calls all the same, it writes them as with `"json"`."""
     repeated_calls: RepeatedCalls = "report"
     """What becomes of a call that repeats one of those directly before it, with text in between, or that was just
-    answered and is part of a sentence: with `"report"`, it does not run again; with `"keep"`, it does."""
+    answered and has text after it: with `"report"`, it does not run again; with `"keep"`, it does."""
     max_retries: int = 1
     """How often in a row a model is asked to write a call again."""
     constrain: Constrain = "auto"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -31,19 +30,13 @@ from llama3_tools.values import (
     ReasoningDelta,
     Rejection,
     RejectionReason,
+    Span,
     TextDelta,
     ToolCall,
 )
 
 _MOST_LOOKED_FOR = 64
 """How many calls of the server are looked for in the content, at most: each search reads all of it."""
-
-_MARKUP = r"(?:</?[^<>\n]{1,64}>|\[/?[A-Z_]{1,32}\]|[ \t`*\"'()])*"
-_MOST_MARKUP = 256
-_RUNS_INTO = re.compile(rf"[\w,]{_MARKUP}\Z")
-"""What stands before a call in the middle of a sentence: words, and markup on the call."""
-_GOES_ON = re.compile(rf"{_MARKUP}[^\s<{{\[]")
-"""What then follows it: more words, or the full stop."""
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
@@ -76,22 +69,17 @@ class AnswerReaders:
         """Says what the model is told of calls that do not run."""
         return self.server_calls.complaints
 
-    def reported_attempts(
-        self, rejections: Iterable[Rejection], text: str, *, is_due: bool = False
-    ) -> Iterator[Rejection]:
-        """Yield the attempts that are reported, and of which the model is told.
+    def reports(self, one: Rejection, *, is_due: bool = False) -> bool:
+        """Return whether a rejection is an attempt at a tool that may be called.
 
         Args:
-            rejections: what was rejected.
-            text: what the model wrote. What follows the heading of a result on its line is words.
+            one: the rejection.
             is_due: whether a call has to be made: each rejection of a tool that may be called is an attempt then.
         """
-        names, tools = self.reported_names, self.extractor.tools or ()
-        for one in rejections:
-            is_meant = one.is_attempt and (names is None or one.name is None or one.name in names)
-            is_meant = is_meant or (is_due and one.name in tools) or self.says_not_chosen(one.name, one.reason)
-            if is_meant and not is_after_heading(text, one.span[0]):
-                yield one
+        names = self.reported_names
+        if one.is_attempt and (names is None or one.name is None or one.name in names):
+            return True
+        return (is_due and one.name in (self.extractor.tools or ())) or self.says_not_chosen(one.name, one.reason)
 
     def says_not_chosen(self, name: str | None, reason: str) -> bool:
         """Return whether a call does not run because the tool choice names another tool."""
@@ -142,13 +130,13 @@ class ChatStream:
         """
         self._due, self._is_due, self._may_retry = due, is_due, may_retry
         self._held = HeldText(for_retry=may_retry, for_due=due is not None)
-        self._seen: tuple[Rejection, ...] = ()
-        """What was rejected when the first attempt was looked for last."""
+        self._attempt_at: Span | None = None
+        """Where the first attempt is."""
         self._attempt: str | None = None
         """What the model wrote for it."""
         self._placeholders: list[RefusedCall] = []
         self._told_of: ToolCall | None = None
-        """A call that was just answered, into which words run: what follows says whether it is told of."""
+        """A call that was just answered: if text follows, it is told of."""
         self._earlier = earlier
         self._separator = BLANK_LINE if earlier.has_text else ""
         self._has_text = earlier.has_text
@@ -259,8 +247,7 @@ class ChatStream:
         self._require_open("abort()")
         text = self._text
         deltas = self._to_deltas(text.abort())
-        if self._told_of is not None:
-            deltas += self._keep_as_text(self._told_of)
+        deltas += self._settle_told_of(is_told=True)
         deltas += self._release()
         refused = [*self._refused_in(text.extraction), *self._placeholders]
         for call, problems in self._order.waiting:
@@ -292,8 +279,8 @@ class ChatStream:
         deltas: list[Delta] = []
         for event in events:
             if isinstance(event, TextDelta):
-                if self._told_of is not None and not event.text.isspace():
-                    deltas += self._settle_told_of()
+                if not event.text.isspace():
+                    deltas += self._settle_told_of(is_told=True)
                 text = self._content.add(event.text)
                 self._order.is_interrupted = self._order.is_interrupted or not text.isspace()
                 deltas += self._let_out(text)
@@ -313,13 +300,19 @@ class ChatStream:
 
     def _first_attempt(self) -> str | None:
         """Return what the model wrote for the first attempt so far."""
-        rejections = self._text.rejections
-        if rejections is not self._seen and rejections != self._seen:
-            self._seen = rejections
-            text = self._written.text
-            first = next(self._readers.reported_attempts(rejections, text, is_due=self._is_due), None)
-            self._attempt = None if first is None else text[slice(*first.span)]
+        first = self._text.first_rejection(self._is_reported)
+        if first is None:
+            return None
+        if first.span != self._attempt_at:
+            self._attempt_at, self._attempt = first.span, self._written.text[slice(*first.span)]
         return self._attempt
+
+    def _is_reported(self, one: Rejection) -> bool:
+        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered."""
+        if not self._readers.reports(one, is_due=self._is_due):
+            return False
+        text, at = self._written.text, one.span[0]
+        return not (is_after_heading(text, at) or self._order.tells_of_answered(one.name, text[at:]))
 
     def _release(self) -> list[Delta]:
         """Return the delta of what is held. From now on, nothing is."""
@@ -332,10 +325,8 @@ class ChatStream:
         if self._due is not None:
             call = self._due.whole(call, self._written.text[slice(*call.span)])
         elif not self._is_due and self._order.was_answered(call):
-            line = self._written.text[: call.span[0]].rpartition("\n")[2]
-            if _RUNS_INTO.search(line, max(len(line) - _MOST_MARKUP, 0)):
-                self._told_of = call
-                return []
+            self._told_of = call
+            return []
         return self._take_call(call)
 
     def _take_call(self, call: ToolCall) -> list[Delta]:
@@ -353,12 +344,12 @@ class ChatStream:
             self._held.take_all()
         return [*self._release(), *self._hand_out(taken)] if taken else []
 
-    def _settle_told_of(self) -> list[Delta]:
-        """Take the call into which words run, if there is one: in a sentence that goes on, it is told of."""
+    def _settle_told_of(self, *, is_told: bool = False) -> list[Delta]:
+        """Take the call that was just answered, if there is one. If text follows, it is told of, and stays text."""
         call, self._told_of = self._told_of, None
         if call is None:
             return []
-        if not _GOES_ON.match(self._written.text, call.span[1]):
+        if not is_told:
             return self._take_call(call)
         self._order.repeated.append(call)
         return self._keep_as_text(call)
@@ -434,9 +425,7 @@ class ChatStream:
         return self._let_out(self._content.append(call))
 
     def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
-        text = self._written.text if extraction.rejections else ""
-        attempts = self._readers.reported_attempts(extraction.rejections, text, is_due=self._is_due)
-        return [self._refuse(attempt) for attempt in attempts]
+        return [self._refuse(one) for one in extraction.rejections if self._is_reported(one)]
 
     def _refuse(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")

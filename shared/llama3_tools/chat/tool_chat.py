@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from llama3_tools.chat.call_order import CallOrder
+from llama3_tools.chat.call_order import Answered, CallOrder
 from llama3_tools.chat.constraint import answer_schema, in_json_schema, tool_grammar
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.endpoint_errors import endpoint_fault, status_of
@@ -27,7 +27,7 @@ from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
 from llama3_tools.prompts.complaints import Complaints, render_complaints
-from llama3_tools.prompts.render import formats_asked_for
+from llama3_tools.prompts.render import formats_asked_for, is_after_heading
 from llama3_tools.reader.rules import coercer_of
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice
@@ -312,11 +312,12 @@ class ToolChat:
         """
         readers = self._calling
         extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
-        attempts = readers.reported_attempts(extractor.extract(text).rejections, text)
         return [
             (one.name, self._complaints.of_unread(one.name, one.reason, one.detail))
-            for one in attempts
-            if self._names.own(one.name or "") not in called
+            for one in extractor.extract(text).rejections
+            if readers.reports(one)
+            and self._names.own(one.name or "") not in called
+            and not is_after_heading(text, one.span[0])
         ]
 
 
@@ -340,8 +341,8 @@ class Request:
     """The tool that runs nothing, as its arguments are the answer."""
     answers_unknown: bool = True
     """Whether what runs the calls answers one of an undeclared tool."""
-    answered: frozenset[str] = frozenset()
-    """The keys of the calls whose results end the conversation."""
+    answered: Mapping[str, Answered] = field(default_factory=dict)
+    """The calls whose results end the conversation, by their keys."""
     retried: int = 0
     """How often the model has been asked again in this turn."""
     earlier: Earlier = _NO_EARLIER

@@ -78,18 +78,18 @@ class Complaints:
     def placeholders_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
         """Say which arguments are what `_form` has in their place, a sentence each: a model may copy that.
 
-        >>> Complaints({"run": Tool("run", "", {"properties": {"cmd": {"type": "string"}}})}).placeholders_in(
-        ...     "run", {"cmd": "<string>"}
-        ... )
-        ['$.cmd: "<string>" is a placeholder, not a value']
+        >>> tag = Tool("tag", "", {"properties": {"ids": {"type": "array"}}})
+        >>> Complaints({"tag": tag}).placeholders_in("tag", {"ids": ["<array>"]})  # as coercion makes a list of it
+        ['$.ids: "<array>" is a placeholder, not a value']
         """
         if name not in self.tools:
             return []
         known = self.tools[name].arguments_schema.get("properties", {})
+        shown = {key: _placeholder(known[key]) for key in arguments if key in known}
         return [
-            f'$.{key}: "{value}" is a placeholder, not a value'
-            for key, value in arguments.items()
-            if key in known and value == _placeholder(known[key])
+            f'$.{key}: "{shown[key]}" is a placeholder, not a value'
+            for key in shown
+            if arguments[key] in (shown[key], [shown[key]])
         ]
 
     def _form(self, name: str | None, arguments: Iterable[str] = ()) -> str:

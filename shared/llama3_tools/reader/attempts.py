@@ -123,8 +123,8 @@ class Evidence:
 
     @property
     def may_close(self) -> bool:
-        """Whether it is in markup that begins its line, is open so far, and is not told of: `<tool_call> is a tag`."""
-        if not (self.in_markup and self.begins_line) or self.is_full or _CLOSER(self.after) is not None:
+        """Whether it is in markup that is open so far, and is not told of: `<tool_call> is a tag`."""
+        if not self.in_markup or self.is_run_into or self.is_full or _CLOSER(self.after) is not None:
             return False
         return not (self.after[:1] == " " and _on_line(self.after) is After.WORDS)
 
@@ -140,6 +140,19 @@ class Evidence:
         while text.endswith(">") and (tag := text.rfind("<")) >= 0:  # `So I will.</think><|python_tag|>…`
             text = text[:tag].rstrip(_OPENING)
         return not self.begins_line and text != "" and not text.endswith(_ENDS_CLAUSE)
+
+    def is_told(self, *, has_words: bool) -> bool:
+        """Return whether a label or the marker of a list says that it is a part of an answer.
+
+        >>> Evidence(Shape.NAMED, "Refused: ").is_told(has_words=True)
+        True
+        >>> Evidence(Shape.NAMED, "- ").is_told(has_words=False)
+        False
+        """
+        marker = _MARKER(self.before)
+        if marker is None:
+            return False
+        return _SAYS_CALL(self.before) is None if marker["label"] else has_words
 
     @property
     def first_key(self) -> str:
@@ -259,7 +272,4 @@ def is_attempt(  # noqa: C901, PLR0911 (one rule after the other)
         return False
     if found.shape is Shape.NAMED and found.first_key in found.parameters:
         return True
-    if marker := _MARKER(found.before):  # `Refused: f(x=1)`, `I did this:⏎- f(x=1)`
-        if _SAYS_CALL(found.before) is None if marker["label"] else has_words:
-            return False
-    return not words_follow()
+    return not found.is_told(has_words=has_words) and not words_follow()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 
 from llama3_tools.limits import LONGEST_NAME
 from llama3_tools.literals.python_scalars import is_unicode
@@ -68,8 +67,10 @@ class Rejections:
         self._limit = limit
         self._list: list[tuple[Rejection, Evidence | None]] = []
         """The rejections, with what is known of each; `None`: it is no attempt."""
-        self._decided: list[Rejection] = []
-        """The first of them, marked, of which all that matters has come."""
+        self._passed = 0
+        """How many of the first ones are not wanted."""
+        self._first: Rejection | None = None
+        """The first one that is wanted, if that is decided."""
         self._open: list[tuple[int, Evidence]] = []
         """Those of which more of the text that follows is kept, and from which offset on."""
         self._broke_at = -1
@@ -170,32 +171,34 @@ class Rejections:
         self.read_on(len(self._window.text))
         return tuple(self._judged(sorted(self._list, key=_span_of), calls, is_over=True))
 
-    def so_far(self, calls: Sequence[ToolCall]) -> tuple[Rejection, ...]:
-        """Return them in the middle of a turn: what is not decided yet counts as an attempt.
+    def first(self, calls: Sequence[ToolCall], wanted: Callable[[Rejection], bool]) -> Rejection | None:
+        """Return the first one that is wanted, in the middle of a turn: what is not decided yet counts as an attempt.
 
-        Those of which all that matters has come are judged once: each delta of a stream may ask.
+        An attempt may still turn out to be none, but not the other way round. So one that is not wanted is passed over
+        for good, and one of which all that matters has come stays.
         """
+        if self._first is not None or self._passed == len(self._list):
+            return self._first
         self.read_on(len(self._window.text))
-        count = len(self._decided)
-        undecided = self._list[count:]
-        ready = next((at for at, (_, known) in enumerate(undecided) if known and not known.is_full), len(undecided))
-        judged = self._judged(undecided, calls[-_LATELY:], is_over=False) if undecided else []
-        if len(judged) == len(undecided):  # no tag was left out
-            self._decided += judged[:ready]
-        return tuple(sorted([*self._decided[:count], *judged], key=attrgetter("span")))
+        for one in self._judged(self._list[self._passed :], calls[-_LATELY:], is_over=False):
+            while self._list[self._passed][0].span != one.span:
+                self._passed += 1  # a tag that this one is in
+            if wanted(one):
+                evidence = self._list[self._passed][1]
+                self._first = one if evidence is None or evidence.is_full else None
+                return one
+            self._passed += 1
+        return None
 
     def _judged(
         self, pairs: list[tuple[Rejection, Evidence | None]], calls: Sequence[ToolCall], *, is_over: bool
-    ) -> list[Rejection]:
-        """Return them, those marked that are attempts."""
+    ) -> Iterator[Rejection]:
+        """Yield them, those marked that are attempts."""
         pairs = self._without_tags(pairs, calls)
         words = _Words(pairs, calls, is_over=is_over)
-        return [
-            replace(one, is_attempt=True)
-            if evidence and self._is_attempt(one, evidence, words, has_calls=bool(calls))
-            else one
-            for one, evidence in pairs
-        ]
+        for one, evidence in pairs:
+            is_meant = evidence and self._is_attempt(one, evidence, words, has_calls=bool(calls))
+            yield replace(one, is_attempt=True) if is_meant else one
 
     def _is_attempt(self, one: Rejection, evidence: Evidence, words: _Words, *, has_calls: bool) -> bool:
         if one.reason is RejectionReason.QUOTED and has_calls:

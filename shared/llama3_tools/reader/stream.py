@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llama3_tools.errors import StreamStateError, require_bool, require_str
 from llama3_tools.reader.content import Trace
 from llama3_tools.reader.machine import Machine
@@ -105,11 +107,14 @@ class ExtractionStream:
             raise StreamStateError("extraction before flush(): call flush() once the model has written all")
         return self._extraction
 
-    @property
-    def rejections(self) -> tuple[Rejection, ...]:
-        """What was rejected so far, in the order of the text; the end may add to it."""
+    def first_rejection(self, wanted: Callable[[Rejection], bool]) -> Rejection | None:
+        """Return the first rejection so far that is wanted. What is not decided yet counts as an attempt.
+
+        Args:
+            wanted: tells whether one is wanted. It has to be the same in each call.
+        """
         turn = self._machine.turn
-        return turn.rejections.so_far(turn.content.calls)
+        return turn.rejections.first(turn.content.calls, wanted)
 
     def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
         """Read a whole output on a fresh stream, and end the turn.

@@ -189,7 +189,15 @@ def test_an_answer_that_a_limit_cut_off_is_not_asked_again(finish_reason: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["I used {}, and it is out.", "I used {}.", "I called <tool_call>{}</tool_call> then."]
+    "text",
+    [
+        "I used {}, and it is out.",
+        "I used {}.",
+        "I called <tool_call>{}</tool_call> then.",
+        "I made this call:\n\n{}\n\nThe mail was sent.",
+        "Function call: {}\nResult: sent",
+        "The call was:\n```json\n{}\n```\nand it returned: sent",
+    ],
 )
 def test_a_call_that_was_just_answered_and_is_told_of_does_not_run_again(text: str):
     chat = asked().chat
@@ -202,10 +210,22 @@ def test_a_call_that_was_just_answered_and_is_told_of_does_not_run_again(text: s
 
 
 @pytest.mark.parametrize(
-    "text", ["{}", "Once more: {}", "Sure. {} One moment.", "I used\n{}\nand", "I use {}", "1. {} a"]
+    ("text", "count"),
+    [("{}", 1), ("Once more: {}", 1), ("I use {}", 1), ("```\n{}\n```\n", 1), ("{}; {}", 2)],
 )
-def test_one_that_is_not_in_a_sentence_runs(text: str):
-    assert len(read_in_every_way(asked().chat.request(ANSWERED), {"content": text.format(CITY)}).tool_calls) == 1
+def test_one_that_no_text_follows_runs(text: str, count: int):
+    text = text.replace("{}", CITY)
+    assert len(read_in_every_way(asked().chat.request(ANSWERED), {"content": text}).tool_calls) == count
+
+
+@pytest.mark.parametrize(
+    "text", ["Tool used: get_weather(city='Paris')", "I made this call:\nget_weather(city='Paris')."]
+)
+def test_an_odd_form_of_a_call_that_was_just_answered_is_not_asked_about(text: str):
+    chat = asked().chat
+    for messages, is_asked in ((ANSWERED, False), (ANSWERED[:1], True)):
+        request = chat.request(messages)
+        assert (request.retry(read_in_every_way(request, {"content": text})) is not None) == is_asked
 
 
 def test_a_model_is_asked_as_often_as_max_retries_says():
