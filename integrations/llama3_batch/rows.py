@@ -37,8 +37,8 @@ class RowProblem(str, Enum):
 class RowError(ValueError):
     """A row that cannot be read.
 
-    >>> str(RowError(RowProblem.NO_TEXT, "'text' is null"))
-    "no_text: 'text' is null"
+    >>> str(RowError(RowProblem.NO_TEXT, "there is no 'text'"))
+    "no_text: there is no 'text'"
     """
 
     def __init__(self, problem: RowProblem, detail: str) -> None:
@@ -71,7 +71,7 @@ def checked_text(value: object, column: str) -> str | RowError:
     (RowError("not_text: 'text' is an int"), RowError("lone_surrogate: 'text' has half a surrogate pair at offset 0"))
     """
     if value is None:
-        return RowError(RowProblem.NO_TEXT, f"{column!r} is null")
+        return RowError(RowProblem.NO_TEXT, f"there is no {column!r}")
     if isinstance(value, bytes):
         try:
             return value.decode()

@@ -50,6 +50,7 @@ def test_a_row_has_what_extract_returns() -> None:
         "start": expected.rejections[0].span[0],
         "end": expected.rejections[0].span[1],
         "is_attempt": expected.rejections[0].is_attempt,
+        "text": MIXED[slice(*expected.rejections[0].span)],
     }
 
 
@@ -92,8 +93,8 @@ def utf8(data: bytes) -> pa.Array:
 
 
 ERRORS = [
-    (pa.array([None], pa.string()), "no_text: 'text' is null"),
-    (pa.nulls(1), "no_text: 'text' is null"),
+    (pa.array([None], pa.string()), "no_text: there is no 'text'"),
+    (pa.nulls(1), "no_text: there is no 'text'"),
     (pa.array([b"ab\xff"]), "not_utf_8: 'text' is not UTF-8 at byte 2"),
     (utf8(b"a\xed\xa0\x80"), "not_utf_8: 'text' is not UTF-8 at byte 1"),
     (pa.DictionaryArray.from_arrays([0], utf8(b"\xff")), "not_utf_8: 'text' is not UTF-8 at byte 0"),

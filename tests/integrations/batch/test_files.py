@@ -14,7 +14,7 @@ import pytest
 from batches import CALL, OUTPUTS, TOOL, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import done
 from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source, parts
-from llama3_batch.columns import Columns
+from llama3_batch.columns import KNOWN, Columns
 from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.parquet_source import ParquetRows
 from llama3_batch.parts import in_batches
@@ -183,7 +183,7 @@ def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
 LINES = [
     ('{"text": 5}', "not_text: 'text' is an int"),
     ('{"text": ["a"]}', "not_text: 'text' is a list"),
-    ('{"text": null}', "no_text: 'text' is null"),
+    ('{"text": null}', "no_text: there is no 'text'"),
     ('{"other": 1}', "no_text: there is no 'text'"),
     ('{"text": "\\ud800"}', "lone_surrogate: 'text' has half a surrogate pair at offset 0"),
     (b'{"text": "\xff"}', "not_utf_8: the line is not UTF-8 at byte 10"),
@@ -216,7 +216,7 @@ def test_a_row_of_a_parquet_file_that_cannot_be_read_has_an_error(tmp_path: Path
     assert [row["extraction"]["error"] for row in found] == [
         None,
         "not_utf_8: 'text' is not UTF-8 at byte 0",
-        "no_text: 'text' is null",
+        "no_text: there is no 'text'",
     ]
 
 
@@ -338,3 +338,51 @@ def test_memory_is_bounded_by_the_longest_rows_and_not_by_their_number(tmp_path:
     ended = done("extract", "--parquet", path, before=HIGHEST)
     assert ended.returncode == 0, ended.stderr
     assert int(ended.stdout.split()[-1]) < 350_000  # in kB: a third of what all long rows and their results take
+
+
+def chat(*texts: str | None) -> list[dict[str, Any]]:
+    return [{"id": "c", "choices": [{"message": {"role": "assistant", "content": text}}]} for text in texts]
+
+
+def lm_studio(text: str) -> list[dict[str, Any]]:
+    """The lines of `lms log stream --json` for one prediction."""
+    model = {"modelIdentifier": "llama-3.2-3b"}
+    return [
+        {"timestamp": 1, "data": {"type": "llm.prediction.input", "input": CALL, "modelPath": "a.gguf", **model}},
+        {"timestamp": 2, "data": {"type": "llm.prediction.output", "output": text, **model}},
+    ]
+
+
+USER, ASSISTANT = {"role": "user", "content": CALL}, {"role": "assistant", "content": "Hello."}
+LOGS: list[Any] = [
+    *[pytest.param([{"id": "text", name: "Hello."}], [], ["Hello."], id=name) for name in KNOWN[:5]],
+    pytest.param([{"output": "a", "text": "b"}], [], ["b"], id="two known names"),
+    pytest.param([{"output": "a", "text": None}, {"output": "b"}], [], ["a", "b"], id="a known name without text"),
+    pytest.param(chat("Hello.", "Yes."), [], ["Hello.", "Yes."], id="OpenAI"),
+    pytest.param([{"response": {"status_code": 200, "body": chat("Hello.")[0]}}], [], ["Hello."], id="OpenAI, batch"),
+    pytest.param([{"model": "llama3.2", "message": ASSISTANT}], [], ["Hello."], id="Ollama"),
+    pytest.param([{"messages": [USER, ASSISTANT]}], [], ["Hello."], id="a conversation"),
+    pytest.param([{"a": [{"b": ["x", "y"]}]}], ["--text-column", "a[0].b[-1]"], ["y"], id="a path"),
+    pytest.param([{"a.b": "x", "a": {"b": "y"}}], ["--text-column", "a.b"], ["x"], id="a name like a path"),
+]
+
+
+@pytest.mark.parametrize(("lines", "options", "expected"), LOGS)
+def test_outputs_are_found_in_logs(
+    tmp_path: Path, kind: str, lines: list[Any], options: list[str], expected: list[str]
+) -> None:
+    columns = {name: [line.get(name) for line in lines] for name in {**lines[0], **lines[-1]}}
+    found = results(f"--{kind}", write(tmp_path, kind, columns), *options)
+    assert [row["extraction"]["content"] for row in found] == expected
+
+
+def test_of_a_log_of_lm_studio_only_outputs_are_rows(tmp_path: Path) -> None:
+    found = results("--jsonl", write_jsonl(tmp_path / "a.jsonl", [*lm_studio("Hello."), *lm_studio("Yes.")]))
+    assert [(row["row"], row["extraction"]["content"]) for row in found] == [(1, "Hello."), (3, "Yes.")]
+
+
+def test_a_row_of_a_log_without_an_output_has_an_error(tmp_path: Path, kind: str) -> None:
+    found = results(f"--{kind}", write(tmp_path, kind, {"choices": [one["choices"] for one in chat("Hello.", None)]}))
+    assert found[1]["extraction"]["error"] == "no_text: there is no 'choices[0].message.content'"
+    found = results(f"--{kind}", write(tmp_path, kind, {"messages": [[USER, ASSISTANT], [USER]]}, "chats"))
+    assert found[1]["extraction"]["error"] == "no_text: the last message is of the role 'user'"
