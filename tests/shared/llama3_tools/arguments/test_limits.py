@@ -104,16 +104,6 @@ class Name(str):
         return str.__eq__(self, other)
 
 
-class Number(int):
-    """A number whose comparisons are steps."""
-
-    __slots__ = ()
-    __hash__ = int.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return int.__eq__(self, other)
-
-
 def test_names_of_another_alternative_cost_no_more_than_their_number():
     some = {"type": "object", "properties": {"a": {"type": "string"}}}
     others = {"type": "object", "required": ["zz"], "additionalProperties": {"type": "integer"}}
@@ -132,9 +122,8 @@ def test_names_of_another_alternative_cost_no_more_than_their_number():
         lambda number: f"t{number}" if number else None,
         lambda number: {"n": number},
         lambda number: [[number]],
-        lambda number: Number(number * sys.hash_info.modulus),
     ],
-    ids=["strings after null", "objects", "lists", "numbers of one hash"],
+    ids=["strings after null", "objects", "lists"],
 )
 def test_items_that_must_differ_are_not_compared_in_pairs(item: Callable[[int], object]):
     validator = ArgumentValidator({"properties": {"x": {"uniqueItems": True}}})
@@ -148,13 +137,12 @@ def test_items_that_must_differ_are_not_compared_in_pairs(item: Callable[[int], 
 
 
 @pytest.mark.parametrize("text", ["value {}", "VALUE {}", "none {}"])
-@pytest.mark.parametrize("is_coerced", [True, False])
-def test_an_enum_costs_no_more_than_its_length(text: str, is_coerced: bool):
+def test_an_enum_costs_no_more_than_its_length(text: str):
     def work(times: int) -> int:
         schema = {"properties": {"x": {"items": {"enum": [f"value {n}" for n in range(times)]}}}}
-        use = Coercer(schema).coerce if is_coerced else ArgumentValidator(schema).validate
+        coercer = Coercer(schema)
         arguments = {"x": [text.format(n) for n in range(times)]}
-        return steps_of(lambda: use(arguments))
+        return steps_of(lambda: coercer.coerce(arguments))
 
     work(3)
     assert work(400) < 5 * work(100)
