@@ -18,8 +18,6 @@ from llama3_tools.errors import a_type, require_str
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["extract_batch"]
-
 _Batch = TypeVar("_Batch", pa.Table, pa.RecordBatch)
 
 

@@ -6,8 +6,6 @@ import json
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Row", "RowError", "RowProblem", "checked_reason", "checked_text", "checked_tools", "written_id"]
-
 
 class RowProblem(str, Enum):
     """Why a row cannot be read."""

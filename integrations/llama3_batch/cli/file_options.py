@@ -14,8 +14,6 @@ from llama3_batch.parts import FileFormat
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.errors import MissingExtraError
 
-__all__ = ["add_files"]
-
 _FILE_OPTIONS = (
     click.Option(["--jsonl"], is_flag=True, help="Each FILE has JSON lines: an object with an output in each line."),
     click.Option(["--parquet"], is_flag=True, help="Each FILE is Parquet, with an output in each row."),

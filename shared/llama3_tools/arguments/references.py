@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["NOWHERE", "find_reference", "resolve_reference"]
-
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 

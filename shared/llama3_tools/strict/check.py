@@ -29,8 +29,6 @@ from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-__all__ = ["check_response", "parse_response"]
-
 _CALL_KEYS = ("name", "arguments")
 _OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
 _FENCE = re.compile(

@@ -13,8 +13,6 @@ from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.schema_check import WITH_NAMED, WITH_ONE, WITH_SEVERAL
 
-__all__ = ["response_json_schema"]
-
 _REFERENCES = ("$dynamicRef", "$recursiveRef", "$ref")
 _BY_NAME = ("dependencies", *WITH_NAMED)
 _LEFT_OUT = (
