@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from llama3_batch.columns import KNOWN, Columns
+from llama3_batch.columns import Columns
 from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError, output_path
@@ -169,7 +169,7 @@ def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: Exi
             continue
         try:
             source = run.source(path).located()
-            if source.columns.text not in {run.columns.text, KNOWN[0]}:
+            if run.columns.text is None and not str(source.columns.text).isidentifier():
                 watcher.say(f"{path}: the outputs are those under {source.columns.text!r}")
             file.job, file.parts = replace(job, source=source), list(source.parts())
         except InputError as error:

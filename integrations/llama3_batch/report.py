@@ -67,14 +67,14 @@ def headline(summary: Summary) -> list[Line]:
     [('call a tool', 3, 0.75), ('tried to call, but call nothing', 0, 0.0), ('text alone', 1, 0.25)]
     """
     errors, failing = _total(summary.errors), _total(summary.failing)
-    counts = {
-        "call a tool": summary.calling,
-        "tried to call, but call nothing": failing,
-        "text alone": summary.rows - summary.calling - failing - errors,
-    }
-    if errors:
-        counts["could not be read"] = errors
-    return [Line(name, count, count / max(summary.rows, 1)) for name, count in counts.items()]
+    attempts = [example for finding in summary.failing.values() for example in finding.examples]
+    lines = [
+        ("call a tool", summary.calling, ()),
+        ("tried to call, but call nothing", failing, tuple(attempts)),
+        ("text alone", summary.rows - summary.calling - failing - errors, ()),
+        *([("could not be read", errors, ())] if errors else []),
+    ]
+    return [Line(name, count, count / max(summary.rows, 1), examples=examples) for name, count, examples in lines]
 
 
 def sections(summary: Summary) -> list[Section]:
@@ -90,7 +90,6 @@ def sections(summary: Summary) -> list[Section]:
             "Outputs that call nothing, by the name that each seems to call.",
             _findings(summary.unread),
         ),
-        Section("Tried to call, but call nothing", "By the reason of the first attempt.", _findings(summary.failing)),
         Section(
             "Rejected, by reason",
             "Text that looked like a call, but is not one. In an attempt, the model meant to call.",
