@@ -83,10 +83,10 @@ class Columns:
         return replace(self, text=found)
 
     def located_in(self, schema: pa.Schema) -> Columns:
-        """Return the same columns, that of the outputs among them, if their types can be those of their values.
+        """Return the same columns, that of the outputs among them.
 
         Raises:
-            MissingColumnError: one is not there, is there twice, or its type cannot be that of its values.
+            MissingColumnError: one is not there, is there twice, or that of the outputs holds no text.
         """
         types = {place: kind for place in (*self.places, *KNOWN) if (kind := _type_at(schema, place)) is not None}
         with_text = [place for place, kind in types.items() if _is_text(kind) and not pa.types.is_null(kind)]
@@ -94,18 +94,10 @@ class Columns:
         for name in map(first_name, found.places):
             if schema.names.count(name) > 1:
                 raise MissingColumnError(f"there are several columns {name!r}: rename all but one")
-        cures = {
-            found.text: "name the column of the outputs",
-            found.tools: "write each list of tools as a JSON string",
-            found.finish_reason: "name the column of words such as 'stop' and 'length'",
-        }
-        for place, cure in cures.items():
-            if place is not None and not _is_text(types[place]):
-                raise MissingColumnError(f"the column {place!r} holds {types[place]}, not text: {cure}")
-        if found.id is not None and (pa.types.is_temporal(types[found.id]) or pa.types.is_nested(types[found.id])):
+        if not _is_text(types[str(found.text)]):
+            kind = types[str(found.text)]
             raise MissingColumnError(
-                f"the column {found.id!r} holds {types[found.id]}, which is no key: name a column of text or integers, "
-                "or cast it"
+                f"the column {found.text!r} holds {kind}, not text: name the column of the outputs"
             )
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import Any, BinaryIO
 
 from llama3_batch.columns import KNOWN, LM_STUDIO, Columns, MissingColumnError, found_at, text_at, value_at
 from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
-from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, written_id
+from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_tools, written_id
 from llama3_tools.text import read_json
 
 _BLOCK = 256 * 1024
@@ -104,11 +103,8 @@ class JsonLines:
         if columns.text == LM_STUDIO and found_at(found, "data.type") not in (None, "llm.prediction.output"):
             return None
         id_ = written_id(found_at(found, columns.id))
-        tools = found_at(found, columns.tools)
-        if tools is not None and not isinstance(tools, str):
-            tools = json.dumps(tools)
-        why = columns.finish_reason
-        reason = None if why is None else checked_reason(found_at(found, why), why)
+        tools = checked_tools(found_at(found, columns.tools), str(columns.tools))
+        reason = checked_reason(found_at(found, columns.finish_reason), str(columns.finish_reason))
         return Row(key if id_ is None else id_, text_at(found, str(columns.text)), tools, reason, id_)
 
 

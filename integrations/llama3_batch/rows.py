@@ -99,12 +99,14 @@ def checked_reason(value: object, column: str) -> str | RowError | None:
 
 
 def checked_tools(value: object, column: str) -> str | RowError | None:
-    r"""Return the tools of a row as text, or why they are not text.
+    r"""Return the tools of a row as JSON, or why they are not text.
 
-    >>> checked_tools(b"[]", "fns"), checked_tools(b"\xff", "fns")
+    >>> checked_tools([], "fns"), checked_tools(b"\xff", "fns")
     ('[]', RowError("bad_tools: not_utf_8: 'fns' is not UTF-8 at byte 0"))
     """
-    return _checked_if_any(value, column, RowProblem.BAD_TOOLS)
+    if value is None or isinstance(value, (str, bytes)):
+        return _checked_if_any(value, column, RowProblem.BAD_TOOLS)
+    return json.dumps(value, default=str)
 
 
 def _checked_if_any(value: object, column: str, problem: RowProblem) -> str | RowError | None:
@@ -127,4 +129,4 @@ def written_id(value: object) -> str | None:
             return value.decode()
         except UnicodeDecodeError:
             return value.hex()
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (bool, list, dict)) else str(value)
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (bool, list, dict)) else str(value)

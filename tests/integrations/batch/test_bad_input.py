@@ -125,13 +125,6 @@ def test_tools_of_the_wrong_form_are_an_error_that_names_their_file(
     assert not (lines.parent / "extracted").exists()
 
 
-def test_tools_of_a_column_that_holds_no_text_are_an_error_of_the_file(tmp_path: Path) -> None:
-    path = write_parquet(tmp_path / "b.parquet", {"text": ["a"], "tools": [[{"name": "f"}]]})
-    assert "not text: write each list of tools as a JSON string" in refused(
-        "--parquet", path, "--tools-column", "tools"
-    )
-
-
 def no_place(folder: object, why: str) -> str:
     return f"Error: {folder}: results cannot be written there: {why}: take another folder with --out"
 

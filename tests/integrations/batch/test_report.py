@@ -113,7 +113,7 @@ def test_a_page_shows_what_a_model_wrote_as_text(tmp_path: Path) -> None:
 
 def test_without_tools_the_first_line_says_what_was_not_read(tmp_path: Path) -> None:
     unread = ['search(query="x")', '{"tool": "f", "tool_input": {"a": 1}}']
-    outputs = [CALL, *unread, "Hello, print(1).", '```python\nx = 1\nprint(a=x)\n```']
+    outputs = [CALL, *unread, "Hello, print(1).", "```python\nx = 1\nprint(a=x)\n```"]
     path = write_jsonl(tmp_path / "a.jsonl", [*({"text": text} for text in outputs), {}])
     first = (
         "No tools were declared, so forms that need declared tools were not read. "
