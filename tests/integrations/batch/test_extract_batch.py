@@ -107,13 +107,6 @@ def test_a_row_that_cannot_be_read_has_an_error(column: pa.Array, error: str) ->
     assert value == {"content": None, "reasoning": None, "tool_calls": [], "rejections": [], "error": error}
 
 
-def test_a_bad_row_spoils_no_other() -> None:
-    data = pa.concat_arrays([pa.array([CALL]), utf8(b"\xff"), pa.array([None], pa.string()), pa.array(["Hello."])])
-    found = values(extract_batch(pa.table({"text": data})))
-    assert [bool(value["error"]) for value in found] == [False, True, True, False]
-    assert [len(value["tool_calls"]) for value in found] == [1, 0, 0, 0]
-
-
 def test_ids_are_the_same_in_every_run_and_differ_between_calls_and_rows() -> None:
     table = pa.table({"text": [f"{CALL}\n{CALL.replace('Paris', 'Rome')}", CALL]})
     ids = [[call["id"] for call in value["tool_calls"]] for value in values(extract_batch(table))]
@@ -189,20 +182,6 @@ def test_a_finish_reason_says_that_an_output_is_not_complete() -> None:
 
 
 WORDS = pa.array(["length", "stop"])
-REASONS = [
-    WORDS,
-    WORDS.cast(pa.large_string()),
-    WORDS.cast(pa.binary()),
-    WORDS.dictionary_encode(),
-    WORDS.cast(pa.binary()).dictionary_encode(),
-]
-
-
-@pytest.mark.parametrize("reasons", REASONS, ids=[str(one.type) for one in REASONS])
-def test_finish_reasons_may_be_of_any_type_that_holds_text(reasons: pa.Array) -> None:
-    table = pa.table({"text": [CODE] * 2, "why": reasons})
-    found = values(extract_batch(table, tools=[{"name": "code_interpreter"}], finish_reason_column="why"))
-    assert [len(value["tool_calls"]) for value in found] == [0, 1]
 
 
 def test_a_finish_reason_that_is_not_utf_8_is_an_error_of_the_row() -> None:

@@ -58,14 +58,6 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
 
 
-def test_results_of_both_kinds_stand_beside_each_other(tmp_path: Path, kind: str) -> None:
-    path = write(tmp_path, kind, {"text": OUTPUTS})
-    for _ in range(2):
-        for to in ("jsonl", "parquet"):
-            assert len(results(f"--{kind}", path, "--to", to)) == 6
-    assert len(list((tmp_path / "extracted").glob("logs.*.summary.json"))) == 2
-
-
 def test_results_go_where_out_says(tmp_path: Path, kind: str) -> None:
     path = write(tmp_path, kind, {"text": OUTPUTS})
     assert len(results(f"--{kind}", path, "--out", tmp_path / "new" / "folder")) == 6
@@ -154,25 +146,6 @@ def test_columns_are_named(tmp_path: Path, kind: str) -> None:
     assert [row["id"] for row in found] == ["x", "y", None]
 
 
-def test_a_finish_reason_of_json_lines_that_is_no_text_is_an_error_of_the_row(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "why": why} for why in (1, ["length"], "stop", None)])
-    found = [row["extraction"] for row in results("--jsonl", path, "--finish-reason-column", "why")]
-    assert [row["error"] for row in found] == [
-        "bad_finish_reason: not_text: 'why' is an int",
-        "bad_finish_reason: not_text: 'why' is a list",
-        None,
-        None,
-    ]
-    assert [len(row["tool_calls"]) for row in found] == [0, 0, 1, 1]
-
-
-def test_limits_are_kept(tmp_path: Path, kind: str) -> None:
-    found = results(f"--{kind}", write(tmp_path, kind, {"text": [CALL * 2]}), "--limit", "max_calls=1")
-    (row,) = found
-    assert len(row["extraction"]["tool_calls"]) == 1
-    assert [one["reason"] for one in row["extraction"]["rejections"]] == ["too_many"]
-
-
 def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "tools": [TOOL]}, {"text": CALL, "tools": 7}])
     found = results("--jsonl", path, "--tools-column", "tools")
@@ -221,21 +194,6 @@ def test_a_row_of_a_parquet_file_that_cannot_be_read_has_an_error(tmp_path: Path
 
 
 IDS = [("a", "a"), (7, "7"), (None, None), (True, "true"), ([1], "[1]"), ({"a": "é"}, '{"a": "é"}')]
-
-
-@pytest.mark.parametrize("to", ["jsonl", "parquet"])
-def test_ids_of_json_lines_are_text(tmp_path: Path, to: str) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "id": one} for one, _ in IDS] + [{"text": CALL}])
-    found = results("--jsonl", path, "--id-column", "id", "--to", to)
-    assert [row["id"] for row in found] == [*(text for _, text in IDS), None]
-    assert len({row["extraction"]["tool_calls"][0]["id"] for row in found}) == len(IDS) + 1
-
-
-@pytest.mark.parametrize("kind", [pa.binary(), pa.binary(2), pa.large_binary(), pa.dictionary(pa.int8(), pa.binary())])
-def test_ids_of_bytes_are_text_or_hexadecimal(tmp_path: Path, kind: pa.DataType) -> None:
-    ids = pa.array([b"ab", b"\xff\x00", None], kind.value_type if pa.types.is_dictionary(kind) else kind).cast(kind)
-    path = write_parquet(tmp_path / "a.parquet", {"text": ["Hello."] * 3, "id": ids})
-    assert [row["id"] for row in results("--parquet", path, "--id-column", "id")] == ["ab", "ff00", None]
 
 
 def test_an_id_that_no_encoding_can_write_is_written_out(tmp_path: Path) -> None:

@@ -166,16 +166,6 @@ def test_no_field_of_a_summary_is_lost_if_it_is_added_or_written() -> None:
     assert summary.arguments["truncated"].misfits == 4
 
 
-def test_a_rejection_has_attempts_and_an_argument_misfits(report: tuple[str, str, dict[str, Any]]) -> None:
-    _, _, written = report
-    assert {name: written["rejections"]["truncated"][name] for name in ("attempts", "misfits")} == {
-        "attempts": 2,
-        "misfits": 0,
-    }
-    city = written["arguments"]["get_weather $.city: string"]
-    assert (city["attempts"], city["misfits"]) == (0, 1)
-
-
 def test_a_model_that_makes_up_names_fills_no_memory_and_no_screen(tmp_path: Path) -> None:
     lines = [
         {"text": json.dumps({"name": f"f{number}", "parameters": {"a": "1"}}), "tools": json.dumps([tool(number)])}

@@ -7,7 +7,6 @@ import json
 import sys
 import tracemalloc
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from llama3_tools import (
     ArgumentProblem,
     Coercion,
     ProblemReason,
-    ToolDefinitionError,
     coerce_arguments,
     validate_arguments,
 )
@@ -170,14 +168,3 @@ def test_a_full_stack_is_no_error_of_validation():
     for frames_left in range(20, 40):
         (problem,) = under(sys.getrecursionlimit() - len(inspect.stack(0)) - frames_left)
         assert problem.reason is ProblemReason.TOO_DEEP
-
-
-def test_nor_is_it_of_reading_a_schema():
-    """Somewhere on the way down, the library's Rust half panics, which is no `Exception`."""
-
-    def under(frames: int) -> ArgumentValidator:
-        return under(frames - 1) if frames else ArgumentValidator({"properties": {"x": LOOP}, "$defs": {"x": LOOP}})
-
-    for frames_left in range(20, 150):
-        with suppress(ToolDefinitionError):
-            under(sys.getrecursionlimit() - len(inspect.stack(0)) - frames_left)

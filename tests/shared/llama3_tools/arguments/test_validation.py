@@ -175,24 +175,6 @@ def test_what_may_not_be_there_is_told_with_its_place(schema: dict[str, Any], ar
 @pytest.mark.parametrize(
     "schema",
     [
-        {"properties": {"a": False}},
-        {"patternProperties": {"^a": False}},
-        {"additionalProperties": False},
-        {"unevaluatedProperties": False},
-        {"propertyNames": False},
-        {"prefixItems": [False]},
-        {"items": False},
-        {"items": [False], "additionalItems": False},
-    ],
-)
-def test_a_rule_about_what_is_inside_says_nothing_of_other_values(schema: object):
-    for value in (5, "text", [], {}):
-        assert validate_arguments({"x": value}, whole(schema)) == ()
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
         {"$ref": "https://example.com/schema.json"},
         {"$ref": "https://example.com/schema.json#/$defs/x"},
         {"$ref": "#/$defs/nowhere"},
@@ -382,15 +364,6 @@ def test_a_validator_remembers_no_values():
             ToolDefinitionError,
             r'^this is a whole tool, not the schema of its arguments: pass its "parameters"$',
         ),
-        ({"type": "function", "name": "f", "parameters": {}}, ToolDefinitionError, 'pass its "parameters"'),
-        ({"type": "function", "name": "f"}, ToolDefinitionError, 'pass its "parameters"'),
-        ({"name": "f", "parameters": {}}, ToolDefinitionError, 'a whole tool, .* pass its "parameters"'),
-        ({"name": "f", "description": "F", "input_schema": {}}, ToolDefinitionError, 'pass its "input_schema"'),
-        ({"type": "custom", "name": "f", "input_schema": {}}, ToolDefinitionError, 'pass its "input_schema"'),
-        ({"name": "f", "title": "F", "inputSchema": {}}, ToolDefinitionError, 'pass its "inputSchema"'),
-        ({"name": "f", "examples": [], "deprecated": True, "parameters": {}}, ToolDefinitionError, "a whole tool"),
-        ({"name": "f", "function": "g", "parameters": {}, 1: 2}, ToolDefinitionError, "a whole tool"),
-        ({"function": {"name": "f", "parameters": {}}}, ToolDefinitionError, 'pass its "parameters"'),
         (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not None'),
         ({"properties": {1: {}}}, ToolDefinitionError, "no JSON Schema: a name at properties is 1, not a string"),
         (3, TypeError, "not an int"),
@@ -401,6 +374,13 @@ def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exc
     for use in (coerce_arguments, validate_arguments):
         with pytest.raises(error, match=message):
             use({}, schema)
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_an_integer_that_nothing_writes_is_not_said_to_fit(keyword: str):
+    schema = {"properties": {"n": {keyword: [{"type": "string"}, {"type": "null"}]}}}
+    (problem,) = validate_arguments({"n": 10**5000}, schema)
+    assert problem.message == "$.n: a number that is too large"
 
 
 @pytest.mark.parametrize(
@@ -421,10 +401,3 @@ def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exc
 )
 def test_a_schema_with_a_name_of_its_own_is_no_tool(schema: dict[str, Any]):
     assert coerce_arguments({}, schema).problems == ()
-
-
-@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
-def test_an_integer_that_nothing_writes_is_not_said_to_fit(keyword: str):
-    schema = {"properties": {"n": {keyword: [{"type": "string"}, {"type": "null"}]}}}
-    (problem,) = validate_arguments({"n": 10**5000}, schema)
-    assert problem.message == "$.n: a number that is too large"
