@@ -6,11 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import LONGEST_NAME
+from llama3_tools.options import ReadOptions
 from llama3_tools.output.spans import first_overlap
 from llama3_tools.reader.markup import METHOD, WORD_NAME
 from llama3_tools.tools import Tool
@@ -18,12 +20,14 @@ from llama3_tools.values import Extraction, ToolCall
 
 _ALL = require_formats("all")
 _MOST_NAMES = 64
-_NAMES = re.compile(
-    rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("  # of pythonic calls
-    rf"|[\"'](?:(?:function_|tool_)?name|function|tool|action)[\"']\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']"
-    rf"|(?<![\w.:/-])({WORD_NAME}?)[\s>\])(=:,]{{0,3}}(?=\{{)",  # of an object after it
-    re.MULTILINE,
+_PYTHONIC = rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("
+_KEY = r"[\"'](?:(?:function_|tool_)?name|function|tool|action)[\"']"
+_NAMES = (
+    ("(", re.compile(_PYTHONIC, re.MULTILINE)),
+    (":", re.compile(rf"{_KEY}\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']")),
+    ("{", re.compile(rf"(?<![\w.:/-])({WORD_NAME}?)[\s>\])(=:,]{{0,3}}(?=\{{)")),
 )
+"""The names of pythonic calls, in objects, and before objects; each with a character that it needs."""
 
 
 class Option(Enum):
@@ -83,8 +87,14 @@ def calls_if_declared(extractor: Extractor, text: str, *, complete: bool = True)
         text: the output.
         complete: whether the model ended its turn, rather than a limit.
     """
-    names = _names(text)
-    return _with(extractor, (Option.TOOLS,), names).extract(text, complete=complete).tool_calls if names else ()
+    names = tuple(_names(text)[:_MOST_NAMES])
+    return _declaring(names, extractor.options).extract(text, complete=complete).tool_calls if names else ()
+
+
+@lru_cache(maxsize=256)
+def _declaring(names: tuple[str, ...], options: ReadOptions) -> Extractor:
+    """Return an extractor for tools of some names; many outputs name the same ones."""
+    return Extractor(map(Tool, names), options=options)
 
 
 def _to_try(extractor: Extractor) -> list[tuple[Option, ...]]:
@@ -128,7 +138,8 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
 
 def _names(text: str) -> list[str]:
     """Return the names in a text that may be those of tools."""
-    return list(dict.fromkeys(next(filter(None, match.groups())) for match in _NAMES.finditer(text)))
+    found = (pattern.findall(text) for needed, pattern in _NAMES if needed in text)
+    return list(dict.fromkeys(chain.from_iterable(found)))
 
 
 def _named(extraction: Extraction) -> list[str]:
