@@ -24,7 +24,6 @@ for _ in range(300):
 
 BOTH = [
     ({"type": "integer"}, "soon", 'wrong_type $.x: expected integer, got the string "soon"'),
-    ({"type": "integer"}, True, "wrong_type $.x: expected integer, got the boolean true"),
     ({"type": ["integer", "null"]}, [], "wrong_type $.x: expected integer or null, got an empty array"),
     (
         {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]},
@@ -33,20 +32,11 @@ BOTH = [
     ),
     ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, "b", 'not_in_enum $.x: expected "a" or null, got the string "b"'),
     ({"type": "integer", "nullable": True}, "soon", 'wrong_type $.x: expected integer or null, got the string "soon"'),
-    ({"enum": ["a", "b"]}, "c", 'not_in_enum $.x: expected "a" or "b", got the string "c"'),
     ({"type": "string", "enum": ["on", "off"]}, 5, 'wrong_type $.x: expected "on" or "off", got the integer 5'),
-    ({"type": "string", "const": "on"}, 5, 'wrong_type $.x: expected "on", got the integer 5'),
     ({"allOf": [{"type": "string"}, {"enum": ["on"]}]}, 5, "wrong_type $.x: expected string, got the integer 5"),
     ({"anyOf": [False, {"type": "string"}]}, 5, "wrong_type $.x: expected string, got the integer 5"),
     ({"$ref": "#/$defs/n", "enum": [1, 2]}, 3, "not_in_enum $.x: expected 1 or 2, got the integer 3"),
-    ({"type": "string", "items": {"type": "integer"}}, 5, "wrong_type $.x: expected string, got the integer 5"),
-    ({"const": 1}, 2, "not_in_enum $.x: expected 1, got the integer 2"),
     ({"required": ["a b"]}, {}, "missing_parameter $.x['a b']: missing"),
-    (
-        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/n"}}},
-        {},
-        "missing_parameter $.x.a: missing, expected integer",
-    ),
     (
         {"allOf": [{"properties": {"a": {}}}, {"required": ["a"], "properties": {"a": {"type": "integer"}}}]},
         {},
@@ -57,12 +47,6 @@ BOTH = [
         {"a": 1, "b": 1},
         "unknown_parameter $.x.b: unknown, expected only a",
     ),
-    (
-        {"additionalProperties": {"type": "integer"}},
-        {"a": "x"},
-        'wrong_type $.x.a: expected integer, got the string "x"',
-    ),
-    ({"type": "array", "items": {"$ref": "#/$defs/n"}}, None, "wrong_type $.x: expected array of integer, got null"),
     (
         {"type": "array", "items": {"$ref": "#/$defs/n"}},
         [1, "x"],
