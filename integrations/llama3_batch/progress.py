@@ -31,6 +31,11 @@ class RunProgress(Progress):
         self._task = self.add_task("rows")
         self._said = time.monotonic()
 
+    def stop(self) -> None:
+        """Stop. Where no bar is shown, older versions of rich would write an empty line."""
+        if not self.disable:
+            super().stop()
+
     def planned(self, rows: int, done: int) -> None:
         """Take how many rows there are in all, and how many of them an earlier run has done."""
         self.reset(self._task, total=rows, completed=done)
