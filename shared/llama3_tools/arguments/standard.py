@@ -21,7 +21,7 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from llama3_tools.arguments.equality import has_twice
+from llama3_tools.arguments.equality import AllowedValues, has_twice
 from llama3_tools.arguments.patterns import readable
 from llama3_tools.tools.schema_check import WITH_NAMED
 
@@ -43,6 +43,8 @@ class _Run(threading.local):
         """How many rules are being applied within each other."""
         self.seen: dict[tuple[int, int, int], list[ValidationError]] = {}
         """What is wrong with a value by a kind of reference, by their ids: all live as long as the run."""
+        self.enums: dict[int, AllowedValues] = {}
+        """The values of each `enum`, by its id."""
 
 
 _run = _Run()
@@ -67,7 +69,7 @@ def find_errors(validator: Validator, arguments: dict[str, Any]) -> Iterator[Val
             raise
         raise RecursionError from None
     finally:
-        _run.seen = {}
+        _run.seen, _run.enums = {}, {}
 
 
 def _prepared(schema: Any) -> Any:  # noqa: ANN401 (JSON)
@@ -127,6 +129,15 @@ def _once(rule: Rule, *given: object) -> Iterator[ValidationError]:
     yield from map(ValidationError.create_from, _run.seen[key])
 
 
+def _enum(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
+    """Look a value up, rather than to compare it with each that is allowed."""
+    allowed = _run.enums.get(id(wanted))
+    if allowed is None:
+        allowed = _run.enums[id(wanted)] = AllowedValues(wanted)
+    if value not in allowed:
+        yield ValidationError("")
+
+
 def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401
     """Compare no item with each other one, as the library does."""
     if wanted and isinstance(value, list) and has_twice(value):
@@ -148,6 +159,7 @@ def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any)
 _RULES: dict[str, Rule] = {
     **Draft202012Validator.VALIDATORS,
     "additionalProperties": _additional_properties,
+    "enum": _enum,
     "uniqueItems": _unique_items,
 }
 _Lenient: type[Validator] = extend(  # type: ignore[no-untyped-call]  # so it is in its stubs

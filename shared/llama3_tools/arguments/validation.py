@@ -73,6 +73,7 @@ class ArgumentValidator:
         with of_extra(to_do, "attrs", "jsonschema", "referencing"):
             from llama3_tools.arguments.standard import find_errors, validator_for  # noqa: PLC0415 (the extra)
         self._root = schema
+        self._declared: dict[int, str] = {}
         self._validator = validator_for(schema)
         self._find = find_errors
 
@@ -118,17 +119,23 @@ class ArgumentValidator:
                 yield from self._alternatives(path, error)
             else:
                 reason = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE)
-                declared = declared_as(error.schema, self._root)
+                declared = self._declared_as(error.schema)
                 detail = ""
                 if error.validator not in _SHOWN:
                     detail = said_of(error.instance, error.message, error.validator, error.validator_value)
                 yield path, problem_at(path, declared, error.instance, reason, detail=detail)
 
+    def _declared_as(self, schema: object) -> str:
+        """Put a schema into words, once for all of its problems."""
+        if id(schema) not in self._declared:  # the validator keeps it alive
+            self._declared[id(schema)] = declared_as(schema, self._root)
+        return self._declared[id(schema)]
+
     def _missing(self, path: Path, error: _Error) -> Iterator[_Problem]:
         properties = error.schema.get("properties", {})
         for name in error.validator_value:
             if name not in error.instance:
-                declared = declared_as(properties.get(name, True), self._root)
+                declared = self._declared_as(properties.get(name, True))
                 yield (*path, name), problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
 
     def _alternatives(self, path: Path, error: _Error) -> Iterator[_Problem]:
@@ -146,7 +153,7 @@ class ArgumentValidator:
             closest_branch: list[_Error] = min(meant or branches, key=len)
             _, closest = next(self._all_problems(closest_branch, path))
             reason, detail = ProblemReason.NO_ALTERNATIVE, no_alternative(closest)
-        declared = declared_as(error.schema, self._root)
+        declared = self._declared_as(error.schema)
         yield path, problem_at(path, declared, error.instance, reason, detail=detail)
 
 

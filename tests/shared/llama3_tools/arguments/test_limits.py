@@ -145,12 +145,13 @@ def test_items_that_must_differ_are_not_compared_in_pairs(item: Callable[[int], 
 
 
 @pytest.mark.parametrize("text", ["value {}", "VALUE {}", "none {}"])
-def test_an_enum_costs_no_more_than_its_length(text: str):
+@pytest.mark.parametrize("is_coerced", [True, False])
+def test_an_enum_costs_no_more_than_its_length(text: str, is_coerced: bool):
     def work(times: int) -> int:
         schema = {"properties": {"x": {"items": {"enum": [f"value {n}" for n in range(times)]}}}}
-        coercer = Coercer(schema)
+        use = Coercer(schema).coerce if is_coerced else ArgumentValidator(schema).validate
         arguments = {"x": [text.format(n) for n in range(times)]}
-        return steps_of(lambda: coercer.coerce(arguments))
+        return steps_of(lambda: use(arguments))
 
     work(3)
     assert work(400) < 5 * work(100)
