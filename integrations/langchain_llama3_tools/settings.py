@@ -37,8 +37,7 @@ def of_constraint(request: Request, llm: BaseChatModel, given: Mapping[str, Any]
     if not (constraint and hasattr(llm, "extra_body")):
         return constraint
     is_responses_api = getattr(llm, "use_responses_api", None) or llm.output_version == "responses/v1"
-    if is_responses_api and "response_format" in constraint:
-        named = constraint["response_format"]["json_schema"]
+    if is_responses_api and (named := constraint["response_format"].get("json_schema")):
         constraint = {"text": {"format": {"type": "json_schema", **named}}}
     # In `extra_body`, because OpenAI's client parses the answer by a `response_format` that it knows of.
     own = given.get("extra_body") or getattr(llm, "extra_body", None) or {}

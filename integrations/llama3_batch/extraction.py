@@ -18,8 +18,6 @@ from llama3_tools.errors import a_type, require_str
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["extract_batch"]
-
 _Batch = TypeVar("_Batch", pa.Table, pa.RecordBatch)
 
 
@@ -46,11 +44,12 @@ def extract_batch(  # noqa: PLR0913 (an option each)
     ...     print(value["content"], [call["name"] for call in value["tool_calls"]], value["error"])
     Hello. [] None
     None ['f'] None
-    None [] no_text: 'text' is null
+    None [] no_text: there is no 'text'
 
     Args:
         batch: the rows.
-        text_column: the column of the outputs.
+        text_column: the column of the outputs, or a path in one, such as `choices[0].message.content`. The other
+            columns may be paths, too.
         tools: the tools that all rows may call; `None`: any name may be called.
         tools_column: the column of each row's own tools, as JSON: a list of OpenAI tools, or a request's body.
         id_column: the column of the keys that the ids of calls are made from.
@@ -78,8 +77,7 @@ def extract_batch(  # noqa: PLR0913 (an option each)
     for name, column in others.items():
         if column is not None:
             require_str(column, f"{name} must be the name of a column, a str, or None")
-    columns = Columns(text_column, tools_column, id_column, finish_reason_column)
-    columns.require_types(batch.schema)
+    columns = Columns(text_column, tools_column, id_column, finish_reason_column).located_in(batch.schema)
     if result_column in batch.schema.names:
         raise ValueError(f"there is a column {result_column!r} already: choose another result_column")
     chosen = read_options(options, changes)

@@ -24,8 +24,6 @@ from llama3_batch.summary import Summary
 from llama3_batch.workers import FILES_OF_A_WORKER, Task, do_tasks
 from llama3_tools import ReadOptions, ToolLike, __version__
 
-__all__ = ["DoneFile", "FileRun", "Watcher", "run_files"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FileRun:
@@ -164,14 +162,16 @@ def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: Exi
     files: dict[Path, _File] = {}
     allow_open_files(len(outputs) + FILES_OF_A_WORKER * run.workers)
     for path, output in outputs.items():
-        source = run.source(path)
-        job = FileJob(source, reader, run.to, output.folder, run.columns.id is not None)
+        job = FileJob(run.source(path), reader, run.to, output.folder, run.columns.id is not None)
         file = files[path] = _File(job, output, [], summary=None if run.overwrite else output.kept())
         if file.summary is not None and not output.folder.exists():
             watcher.say(f"{path}: {output.path} is there already")
             continue
         try:
-            file.parts = list(source.parts())
+            source = run.source(path).located()
+            if run.columns.text is None and not str(source.columns.text).isidentifier():
+                watcher.say(f"{path}: the outputs are those under {source.columns.text!r}")
+            file.job, file.parts = replace(job, source=source), list(source.parts())
         except InputError as error:
             watcher.say(str(error))
             file.failed = True
@@ -183,7 +183,7 @@ def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: Exi
             file.parts = []
             file.taken.close()
             continue
-        file.left = {part for part in file.parts if not output.has(job, part)}
+        file.left = {part for part in file.parts if not output.has(file.job, part)}
     doing = _Doing(files, watcher)
     watcher.planned(
         sum(part.rows for file in files.values() for part in file.parts),

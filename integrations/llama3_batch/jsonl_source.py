@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from llama3_batch.columns import Columns, MissingColumnError
+from llama3_batch.columns import KNOWN, LM_STUDIO, Columns, MissingColumnError, found_at, text_at, value_at
 from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
-from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text, written_id
+from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_tools, written_id
 from llama3_tools.text import read_json
-
-__all__ = ["JsonLines"]
 
 _BLOCK = 256 * 1024
 _LONGEST_LINE = 64 * 1024 * 1024
@@ -31,16 +28,23 @@ _LOOKED_AT = 100
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """A file with a JSON object in each line. A blank line is no row, and has a number all the same."""
+    """A file with a JSON object in each line. A line without an output is no row, and has a number all the same."""
 
     path: Path
     columns: Columns
+
+    def located(self) -> JsonLines:
+        """Return the same file, with the column of the outputs."""
+        try:
+            with self.path.open("rb") as file:
+                return JsonLines(self.path, self._located(file))
+        except OSError as error:
+            raise InputError(f"{self.path}: {error.strerror or error}") from None
 
     def parts(self) -> list[Part]:
         """Return the parts of the file."""
         try:
             with self.path.open("rb") as file:
-                self._check(file)
                 return list(_parts(file))
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
@@ -53,54 +57,63 @@ class JsonLines:
                 file.seek(part.start)
                 for number, line in enumerate(_lines(file, part.end), part.first_row):
                     lines += 1
-                    if isinstance(line, RowError) or line.strip():
-                        yield number, self._row(number, line)
+                    if (isinstance(line, RowError) or line.strip()) and (row := self._row(number, line)):
+                        yield number, row
                 if (lines, file.tell()) != (part.rows, part.end):
                     raise changed(self.path, f", {part.numbers}")
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
 
-    def _check(self, file: BinaryIO) -> None:
+    def _located(self, file: BinaryIO) -> Columns:
         """Refuse a file of another kind, and one of which the first lines have no such column."""
         for beginning, cure in _OTHER_KINDS.items():
             if file.read(len(beginning)) == beginning:
                 raise InputError(f"{self.path}: {cure}")
             file.seek(0)
         first: bytes | RowError = b""
-        names: dict[str, None] | None = None
+        is_object = False
+        names, there, with_text = dict[str, None](), set[str](), set[str]()
         for line in islice(_lines(file), _LOOKED_AT):
             first = first or (line if isinstance(line, RowError) else line.strip())
             with suppress(RowError):
-                names = {**(names or {}), **dict.fromkeys(_object(line))}
-        file.seek(0)
-        if first == b"[" or (names is None and isinstance(first, bytes) and first.startswith(b"[")):
+                found = _object(line)
+                is_object = True
+                names.update(dict.fromkeys(found))
+                there.update(place for place in (*self.columns.places, *KNOWN) if _has(found, place))
+                with_text.update(place for place in KNOWN if isinstance(text_at(found, place), str))
+        if first == b"[" or (not is_object and isinstance(first, bytes) and first.startswith(b"[")):
             raise InputError(f"{self.path}: it is one JSON array: write each element in a line (jq -c '.[]')")
-        if first and names is None:
+        if first and not is_object:
             raise InputError(f"{self.path}: not JSON lines: none of the first {_LOOKED_AT} lines is an object")
-        if names:
-            try:
-                self.columns.require(list(names))
-            except MissingColumnError as error:
-                raise InputError(f"{self.path}: in the first {_LOOKED_AT} lines, {error}") from None
+        if not names:
+            return replace(self.columns, text=self.columns.text or KNOWN[0])
+        try:
+            return self.columns.located(list(names), there, with_text)
+        except MissingColumnError as error:
+            raise InputError(f"{self.path}: in the first {_LOOKED_AT} lines, {error}") from None
 
-    def _row(self, number: int, line: bytes | RowError) -> Row:
+    def _row(self, number: int, line: bytes | RowError) -> Row | None:
+        """Return the row of a line; `None`: a log has something else there than an output."""
         key = f"{self.path.name}:{number}"
         try:
             found = _object(line)
         except RowError as error:
             return Row(key, error)
         columns = self.columns
-        if columns.text in found:
-            text = checked_text(found[columns.text], columns.text)
-        else:
-            text = RowError(RowProblem.NO_TEXT, f"there is no {columns.text!r}")
-        id_ = None if columns.id is None else written_id(found.get(columns.id))
-        tools = None if columns.tools is None else found.get(columns.tools)
-        if tools is not None and not isinstance(tools, str):
-            tools = json.dumps(tools)
-        why = columns.finish_reason
-        reason = None if why is None else checked_reason(found.get(why), why)
-        return Row(key if id_ is None else id_, text, tools, reason, id_)
+        if columns.text == LM_STUDIO and found_at(found, "data.type") not in (None, "llm.prediction.output"):
+            return None
+        id_ = written_id(found_at(found, columns.id))
+        tools = checked_tools(found_at(found, columns.tools), str(columns.tools))
+        reason = checked_reason(found_at(found, columns.finish_reason), str(columns.finish_reason))
+        return Row(key if id_ is None else id_, text_at(found, str(columns.text)), tools, reason, id_)
+
+
+def _has(row: dict[str, Any], place: str) -> bool:
+    try:
+        value_at(row, place)
+    except LookupError:
+        return False
+    return True
 
 
 def _parts(file: BinaryIO) -> Iterator[Part]:
@@ -140,7 +153,7 @@ def _lines(file: BinaryIO, end: int | None = None) -> Iterator[bytes | RowError]
         yield RowError(RowProblem.TOO_LONG, f"the line has more than {_LONGEST_LINE} bytes")
 
 
-def _object(line: bytes | RowError) -> dict[str, object]:
+def _object(line: bytes | RowError) -> dict[str, Any]:
     """Return the object in a line.
 
     Raises:

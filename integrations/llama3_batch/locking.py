@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["allow_open_files", "locked"]
-
 _OTHER_FILES = 200
 """How many files and connections a process has open besides, at most."""
 

@@ -18,8 +18,6 @@ from llama3_batch.parts import FileFormat, InputError, Part
 from llama3_batch.summary import Summary, loaded_summary, merge, written_summary
 from llama3_batch.writing import join_parts, write_bytes
 
-__all__ = ["Output", "OutputError", "output_path"]
-
 _AWAY = "move it away, take another folder with --out, or write it anew with --overwrite"
 _TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp")
 

@@ -10,11 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from llama3_batch.columns import Columns, MissingColumnError, rows_of
+from llama3_batch.columns import Columns, MissingColumnError, first_name, rows_of
 from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
 from llama3_batch.rows import Row
-
-__all__ = ["ParquetRows"]
 
 _MAGIC = b"PAR1"
 """What Parquet begins with."""
@@ -33,13 +31,17 @@ class ParquetRows:
     path: Path
     columns: Columns
 
+    def located(self) -> ParquetRows:
+        """Return the same file, with the column of the outputs."""
+        with self._opened() as file:
+            try:
+                return ParquetRows(self.path, self.columns.located_in(file.schema_arrow))
+            except MissingColumnError as error:
+                raise InputError(f"{self.path}: {error}") from None
+
     def parts(self) -> list[Part]:
         """Return the parts of the file."""
         with self._opened() as file:
-            try:
-                self.columns.require_types(file.schema_arrow)
-            except MissingColumnError as error:
-                raise InputError(f"{self.path}: {error}") from None
             rows = file.metadata.num_rows
             groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
             least = max((group.num_rows for group in groups), default=0) // _PARTS_OF_A_GROUP
@@ -51,7 +53,7 @@ class ParquetRows:
         end = part.first_row + part.rows
         with self._opened(f", {part.numbers}") as file:
             groups, at = self._groups(file, part.first_row, end)
-            names = self.columns.names
+            names = list(self._names(file))
             for batch in file.iter_batches(_READ_ROWS, row_groups=groups, columns=names, use_threads=False):
                 first, last = max(part.first_row, at), min(end, at + len(batch))
                 if first < last:
@@ -86,14 +88,20 @@ class ParquetRows:
             why = str(error).splitlines()[0]
             raise InputError(f"{self.path}{which}: broken, or not written to its end: {why}") from None
 
+    def _names(self, file: pq.ParquetFile) -> tuple[str, ...]:
+        """Return the names of the columns that are read."""
+        names = file.schema_arrow.names
+        places = self.columns.places
+        return tuple(dict.fromkeys(place if place in names else first_name(place) for place in places))
+
     def _row_bytes(self, file: pq.ParquetFile) -> int:
         """Return about how many bytes a row has in the columns that are read; at least 1."""
-        metadata, names = file.metadata, set(self.columns.names)
+        metadata, names = file.metadata, self._names(file)
         size: int = sum(
             group.column(index).total_uncompressed_size
             for group in map(metadata.row_group, range(metadata.num_row_groups))
             for index in range(group.num_columns)
-            if group.column(index).path_in_schema in names
+            if group.column(index).path_in_schema.startswith(names)
         )
         rows: int = metadata.num_rows
         return max(size // max(rows, 1), 1)

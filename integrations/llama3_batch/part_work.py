@@ -12,8 +12,6 @@ from llama3_batch.row_reader import RowReader
 from llama3_batch.summary import Summary, add_row, written_summary
 from llama3_batch.writing import WrittenRow, write_bytes, write_part
 
-__all__ = ["FileJob", "do_part"]
-
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
@@ -59,7 +57,7 @@ def do_part(job: FileJob, part: Part, on_rows: Callable[[int], None]) -> None:
             written = []
             for number, row in batch:
                 found, result = job.reader.read(row)
-                add_row(summary, name, number, row, found)
+                add_row(summary, (name, number), row, found, job.reader.unread(row, found))
                 written.append((number, row.id, result))
             yield written
             done = batch[-1][0] + 1 - (part.first_row + part.rows - left)

@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from llama3_batch.rows import Row
 
-__all__ = [
-    "BATCH_BYTES",
-    "BATCH_ROWS",
-    "PART_BYTES",
-    "PART_ROWS",
-    "FileFormat",
-    "InputError",
-    "Part",
-    "Source",
-    "changed",
-    "in_batches",
-]
+if TYPE_CHECKING:
+    from llama3_batch.columns import Columns
 
 PART_ROWS = 25_000
 """About how many rows a part has at most."""
@@ -90,11 +80,22 @@ class Source(Protocol):
     def path(self) -> Path:
         """The file."""
 
+    @property
+    def columns(self) -> Columns:
+        """What to read in it."""
+
+    def located(self) -> Source:
+        """Return the same file, with the column of the outputs.
+
+        Raises:
+            InputError: it cannot be read, or lacks a column.
+        """
+
     def parts(self) -> Sequence[Part]:
         """Return its parts, in order.
 
         Raises:
-            InputError: it cannot be read, or lacks a column.
+            InputError: it cannot be read.
         """
 
     def rows(self, part: Part) -> Iterator[tuple[int, Row]]:

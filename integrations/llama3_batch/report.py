@@ -10,8 +10,6 @@ from typing import Any
 
 from llama3_batch.summary import Example, Finding, Summary, written_summary
 
-__all__ = ["TITLE", "Line", "Section", "headline", "is_report", "report_json", "sections"]
-
 TITLE = "Tool calls in"
 """What the title of a report's page begins with."""
 
@@ -44,21 +42,39 @@ class Section:
     """The most frequent first."""
 
 
+def undeclared(summary: Summary) -> str | None:
+    """Return what to say first where no tools were declared, so that some forms of calls were not read.
+
+    >>> undeclared(Summary(rows=5, undeclared=5))
+    'No tools were declared, so forms that need declared tools were not read. 0 outputs look like them.'
+    """
+    if not summary.undeclared:
+        return None
+    is_all = summary.undeclared == summary.rows - _total(summary.errors)
+    which = "" if is_all else f" for {_plural(summary.undeclared, 'output')}"
+    alike = _total(summary.unread)
+    cure = ": add --tools with your tools" if alike else ""
+    return (
+        f"No tools were declared{which}, so forms that need declared tools were not read. "
+        f"{_plural(alike, 'output')} look{'s' * (alike == 1)} like them{cure}."
+    )
+
+
 def headline(summary: Summary) -> list[Line]:
     """Return what became of the outputs.
 
-    >>> [(line.name, line.count, line.share) for line in headline(Summary(rows=4, calling=3, failing=1))]
-    [('call a tool', 3, 0.75), ('tried to call, but call nothing', 1, 0.25), ('text alone', 0, 0.0)]
+    >>> [(line.name, line.count, line.share) for line in headline(Summary(rows=4, calling=3))]
+    [('call a tool', 3, 0.75), ('tried to call, but call nothing', 0, 0.0), ('text alone', 1, 0.25)]
     """
-    errors = sum(finding.count for finding in summary.errors.values())
-    counts = {
-        "call a tool": summary.calling,
-        "tried to call, but call nothing": summary.failing,
-        "text alone": summary.rows - summary.calling - summary.failing - errors,
-    }
-    if errors:
-        counts["could not be read"] = errors
-    return [Line(name, count, count / max(summary.rows, 1)) for name, count in counts.items()]
+    errors, failing = _total(summary.errors), _total(summary.failing)
+    attempts = [example for finding in summary.failing.values() for example in finding.examples]
+    lines = [
+        ("call a tool", summary.calling, ()),
+        ("tried to call, but call nothing", failing, tuple(attempts)),
+        ("text alone", summary.rows - summary.calling - failing - errors, ()),
+        *([("could not be read", errors, ())] if errors else []),
+    ]
+    return [Line(name, count, count / max(summary.rows, 1), examples=examples) for name, count, examples in lines]
 
 
 def sections(summary: Summary) -> list[Section]:
@@ -69,6 +85,11 @@ def sections(summary: Summary) -> list[Section]:
         if count
     ]
     found = [
+        Section(
+            "Calls, if their tools were declared",
+            "Outputs that call nothing, by the name that each seems to call.",
+            _findings(summary.unread),
+        ),
         Section(
             "Rejected, by reason",
             "Text that looked like a call, but is not one. In an attempt, the model meant to call.",
@@ -105,6 +126,10 @@ def is_report(written: bytes) -> bool:
     except ValueError:
         return False
     return isinstance(found, dict) and {"files", *written_summary(Summary())} <= found.keys()
+
+
+def _total(findings: Mapping[str, Finding]) -> int:
+    return sum(finding.count for finding in findings.values())
 
 
 def _counted(counts: Counter[str]) -> tuple[Line, ...]:

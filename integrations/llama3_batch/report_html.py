@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from llama3_batch.report import TITLE, Line, Section, headline, sections
+from llama3_batch.report import TITLE, Line, Section, headline, sections, undeclared
 from llama3_batch.summary import Example, Summary
 from llama3_tools.text import escape_invisible
-
-__all__ = ["report_html"]
 
 _MOST_LINES = 100
 
@@ -43,6 +41,7 @@ def report_html(summary: Summary, files: Mapping[str, str]) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{TITLE} {summary.rows:,} outputs</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
             f"<h1>{TITLE} {summary.rows:,} outputs</h1>",
+            f"<p><strong>{_text(undeclared(summary) or '')}</strong></p>",
             _table(headline(summary)),
             *map(_section, sections(summary)),
             f"<h2>Files</h2>\n<ul>\n{rows}\n</ul>\n</body>\n</html>\n",

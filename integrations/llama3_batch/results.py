@@ -12,8 +12,6 @@ from llama3_batch.rows import RowError
 from llama3_batch.schema import EXTRACTION
 from llama3_tools import Extraction, Rejection, ToolCall
 
-__all__ = ["Result", "arrow_results", "call_id", "error_result", "result_of", "writable"]
-
 Result = dict[str, Any]
 """The value of one row, with the fields of `EXTRACTION`."""
 
@@ -35,11 +33,12 @@ def call_id(key: str, index: int) -> str:
     return f"call_{digest.hexdigest()}"
 
 
-def result_of(extraction: Extraction, key: str, *, coerced: bool) -> Result:
+def result_of(extraction: Extraction, text: str, key: str, *, coerced: bool) -> Result:
     """Return what was extracted from a row.
 
     Args:
         extraction: what was extracted.
+        text: the output.
         key: the key of the row, which the ids of its calls are made from.
         coerced: whether the arguments are those after coercion, with what was changed; or the model's own.
     """
@@ -49,7 +48,7 @@ def result_of(extraction: Extraction, key: str, *, coerced: bool) -> Result:
         "tool_calls": [
             _call(call, call_id(key, index), coerced=coerced) for index, call in enumerate(extraction.tool_calls)
         ],
-        "rejections": [_rejection(rejection) for rejection in extraction.rejections],
+        "rejections": [_rejection(rejection, text) for rejection in extraction.rejections],
         "error": None,
     }
 
@@ -58,8 +57,8 @@ def error_result(error: RowError) -> Result:
     """Return the value of a row that could not be read.
 
     >>> from llama3_batch.rows import RowProblem
-    >>> error_result(RowError(RowProblem.NO_TEXT, "'text' is null"))["error"]
-    "no_text: 'text' is null"
+    >>> error_result(RowError(RowProblem.NO_TEXT, "there is no 'text'"))["error"]
+    "no_text: there is no 'text'"
     """
     return {"content": None, "reasoning": None, "tool_calls": [], "rejections": [], "error": str(error)}
 
@@ -82,7 +81,7 @@ def _call(call: ToolCall, call_id: str, *, coerced: bool) -> Result:
     }
 
 
-def _rejection(rejection: Rejection) -> Result:
+def _rejection(rejection: Rejection, text: str) -> Result:
     start, end = rejection.span
     return {
         "reason": rejection.reason.value,
@@ -91,6 +90,7 @@ def _rejection(rejection: Rejection) -> Result:
         "start": start,
         "end": end,
         "is_attempt": rejection.is_attempt,
+        "text": text[start:end],
     }
 
 

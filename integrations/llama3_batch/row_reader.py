@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from llama3_batch.results import Result, error_result, result_of
 from llama3_batch.rows import Row, RowError, RowProblem
-from llama3_tools import Extraction, Extractor, ReadOptions, ToolLike
+from llama3_tools import Extraction, Extractor, ReadOptions, ToolCall, ToolLike
 from llama3_tools.chat import is_complete
+from llama3_tools.output.other_readings import calls_if_declared
 from llama3_tools.tools import read_tool_list
-
-__all__ = ["RowReader"]
 
 _KEPT = 256
 """For how many lists of tools the extractors are kept."""
@@ -71,7 +70,16 @@ class RowReader:
         except RowError as error:
             return error, error_result(error)
         extraction = extractor.extract(row.text, complete=self._complete and is_complete(row.finish_reason))
-        return extraction, result_of(extraction, row.key, coerced=self._coerced)
+        return extraction, result_of(extraction, row.text, row.key, coerced=self._coerced)
+
+    def unread(self, row: Row, found: Extraction | RowError) -> Sequence[ToolCall] | None:
+        """Return the calls of a row that has none, if its tools were declared; `None`: they are, or it is not read."""
+        if isinstance(found, RowError):
+            return None
+        extractor = self._shared or self._extractor(row.tools)
+        if extractor.tools is not None:
+            return None
+        return () if found.tool_calls else calls_if_declared(extractor, str(row.text))
 
     def _extractor(self, tools: str | RowError | None) -> Extractor:
         if isinstance(tools, RowError):

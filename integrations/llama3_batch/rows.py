@@ -6,8 +6,6 @@ import json
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Row", "RowError", "RowProblem", "checked_reason", "checked_text", "checked_tools", "written_id"]
-
 
 class RowProblem(str, Enum):
     """Why a row cannot be read."""
@@ -37,8 +35,8 @@ class RowProblem(str, Enum):
 class RowError(ValueError):
     """A row that cannot be read.
 
-    >>> str(RowError(RowProblem.NO_TEXT, "'text' is null"))
-    "no_text: 'text' is null"
+    >>> str(RowError(RowProblem.NO_TEXT, "there is no 'text'"))
+    "no_text: there is no 'text'"
     """
 
     def __init__(self, problem: RowProblem, detail: str) -> None:
@@ -71,7 +69,7 @@ def checked_text(value: object, column: str) -> str | RowError:
     (RowError("not_text: 'text' is an int"), RowError("lone_surrogate: 'text' has half a surrogate pair at offset 0"))
     """
     if value is None:
-        return RowError(RowProblem.NO_TEXT, f"{column!r} is null")
+        return RowError(RowProblem.NO_TEXT, f"there is no {column!r}")
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -101,12 +99,14 @@ def checked_reason(value: object, column: str) -> str | RowError | None:
 
 
 def checked_tools(value: object, column: str) -> str | RowError | None:
-    r"""Return the tools of a row as text, or why they are not text.
+    r"""Return the tools of a row as JSON, or why they are not text.
 
-    >>> checked_tools(b"[]", "fns"), checked_tools(b"\xff", "fns")
+    >>> checked_tools([], "fns"), checked_tools(b"\xff", "fns")
     ('[]', RowError("bad_tools: not_utf_8: 'fns' is not UTF-8 at byte 0"))
     """
-    return _checked_if_any(value, column, RowProblem.BAD_TOOLS)
+    if value is None or isinstance(value, (str, bytes)):
+        return _checked_if_any(value, column, RowProblem.BAD_TOOLS)
+    return json.dumps(value, default=str)
 
 
 def _checked_if_any(value: object, column: str, problem: RowProblem) -> str | RowError | None:
@@ -129,4 +129,4 @@ def written_id(value: object) -> str | None:
             return value.decode()
         except UnicodeDecodeError:
             return value.hex()
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (bool, list, dict)) else str(value)
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (bool, list, dict)) else str(value)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-__all__ = ["EXTRACTION", "SCHEMA_VERSION"]
-
 SCHEMA_VERSION = 1
 """Goes up if a field changes its meaning or its type."""
 
@@ -33,6 +31,7 @@ _REJECTION = pa.struct(
         ("start", pa.int32()),
         ("end", pa.int32()),
         ("is_attempt", pa.bool_()),
+        ("text", pa.string()),
     ]
 )
 

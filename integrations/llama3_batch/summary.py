@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from llama3_batch.rows import Row, RowError
 from llama3_tools import Extraction, ToolCall
 from llama3_tools.values import shortened
-
-__all__ = [
-    "MOST_NAMES",
-    "OTHERS",
-    "Example",
-    "Finding",
-    "Summary",
-    "add_row",
-    "loaded_summary",
-    "merge",
-    "written_summary",
-]
 
 MOST_NAMES = 1_000
 """How many names are counted apart: a model may make up any number of them."""
@@ -74,8 +62,8 @@ class Summary:
     """How many rows were read, those with errors among them."""
     calling: int = 0
     """How many outputs call a tool."""
-    failing: int = 0
-    """How many outputs call nothing and hold an attempt: the model meant to call, and nothing is run."""
+    undeclared: int = 0
+    """How many outputs were read without declared tools."""
     calls: int = 0
     """How many calls there are in all."""
     repaired: int = 0
@@ -88,6 +76,10 @@ class Summary:
     """Rejected calls of tools that were not declared, by name."""
     forms: Counter[str] = field(default_factory=Counter)
     """Calls by the form in which they are written."""
+    failing: dict[str, Finding] = field(default_factory=dict)
+    """Outputs that call nothing and hold an attempt, by the first one's reason: the model meant to call."""
+    unread: dict[str, Finding] = field(default_factory=dict)
+    """Outputs that call nothing as no tools were declared, by the tool whose call they seem to begin with."""
     rejections: dict[str, Finding] = field(default_factory=dict)
     """Rejections by reason."""
     errors: dict[str, Finding] = field(default_factory=dict)
@@ -96,37 +88,43 @@ class Summary:
     """Arguments that are not as the tool declares them, by tool, place and declared type."""
 
 
-def add_row(summary: Summary, file: str, number: int, row: Row, found: Extraction | RowError) -> None:
+def add_row(
+    summary: Summary, where: tuple[str, int], row: Row, found: Extraction | RowError, unread: Sequence[ToolCall] | None
+) -> None:
     """Add one row to a summary.
 
     Args:
         summary: what was found before it.
-        file: the name of its file.
-        number: its number there.
+        where: the name of its file, and its number there.
         row: the row.
         found: what was extracted from it, or why nothing was.
+        unread: the calls that it would have if its tools were declared; `None`: they are.
     """
     summary.rows += 1
     if isinstance(found, RowError):
         text = row.text if isinstance(row.text, str) else ""
-        _find(summary.errors, str(found.problem), Example(file, number, str(found), shortened(text, _SHOWN)))
+        _find(summary.errors, str(found.problem), Example(*where, str(found), shortened(text, _SHOWN)))
         return
     text = str(row.text)
-    if found.tool_calls:
-        summary.calling += 1
-        for call in found.tool_calls:
-            _add_call(summary, file, number, call)
-    elif any(rejection.is_attempt for rejection in found.rejections):
-        summary.failing += 1
+    summary.undeclared += unread is not None
+    summary.calling += bool(found.tool_calls)
+    for call in found.tool_calls:
+        _add_call(summary, where, call)
+    is_failing = not found.tool_calls
     for rejection in found.rejections:
-        cut = shortened(text[slice(*rejection.span)], _SHOWN)
-        example = Example(file, number, rejection.detail, cut)
+        example = Example(*where, rejection.detail, shortened(text[slice(*rejection.span)], _SHOWN))
         _find(summary.rejections, rejection.reason.value, example, is_attempt=rejection.is_attempt)
         if rejection.reason.value == "unknown_tool" and rejection.name:
             _count(summary.unknown_tools, rejection.name)
+        if is_failing and rejection.is_attempt:
+            _find(summary.failing, rejection.reason.value, example)
+            is_failing = False
+    if unread:
+        example = Example(*where, f"read as {unread[0].format}", shortened(text[slice(*unread[0].span)], _SHOWN))
+        _find(summary.unread, unread[0].name, example)
 
 
-def _add_call(summary: Summary, file: str, number: int, call: ToolCall) -> None:
+def _add_call(summary: Summary, where: tuple[str, int], call: ToolCall) -> None:
     summary.calls += 1
     summary.repaired += call.repaired_from is not None
     summary.deviating += bool(call.deviations)
@@ -135,12 +133,10 @@ def _add_call(summary: Summary, file: str, number: int, call: ToolCall) -> None:
     written = shortened(call.arguments_json, _SHOWN) if call.changes or call.problems else ""
     for change in call.changes:
         detail = f"{change.path} was made {change.declared}"
-        _find(
-            summary.arguments, f"{call.name} {change.path}: {change.declared}", Example(file, number, detail, written)
-        )
+        _find(summary.arguments, f"{call.name} {change.path}: {change.declared}", Example(*where, detail, written))
     for problem in call.problems:
         name = f"{call.name} {problem.path}: {problem.declared or problem.reason.value}"
-        _find(summary.arguments, name, Example(file, number, problem.message, written), is_misfit=True)
+        _find(summary.arguments, name, Example(*where, problem.message, written), is_misfit=True)
 
 
 def _count(counter: Counter[str], name: str, count: int = 1) -> None:

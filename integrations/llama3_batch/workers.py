@@ -16,8 +16,6 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from llama3_batch.part_work import FileJob, do_part
 from llama3_batch.parts import InputError, Part
 
-__all__ = ["FILES_OF_A_WORKER", "Listener", "Task", "WorkerDiedError", "do_tasks"]
-
 FILES_OF_A_WORKER = 3
 """How many files this process has open for each other one."""
 _MOST_DEATHS = 3

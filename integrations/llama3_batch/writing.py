@@ -18,8 +18,6 @@ from llama3_batch.results import Result, arrow_results, writable
 from llama3_batch.schema import EXTRACTION
 from llama3_tools.text import escape_invisible_json
 
-__all__ = ["WrittenRow", "join_parts", "write_bytes", "write_part"]
-
 _GROUP_BYTES = 32 * 1024 * 1024
 """About how many bytes a row group has at most."""
 

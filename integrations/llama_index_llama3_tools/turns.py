@@ -142,14 +142,7 @@ class Turn(Generic[_Response]):
         constraint = request.constraint if self._hold.is_on else {}
         if constraint and llm.class_name() == "Ollama_llm":
             return llm, {**settings, "format": request.answer_schema}
-        if "grammar" not in constraint:
-            return llm, {**settings, **constraint}
-        beside: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
-        if "extra_body" not in beside:
-            return llm, {**settings, "extra_body": {**constraint, **(settings.get("extra_body") or {})}}
-        # They win over what the LLM is asked with.
-        kwargs = {**beside, "extra_body": {**constraint, **beside["extra_body"]}}
-        return llm.model_copy(update={"additional_kwargs": kwargs}), settings
+        return llm, {**settings, **constraint}
 
     def _recover(self, error: Exception) -> ChatResponse | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.

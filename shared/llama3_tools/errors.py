@@ -51,40 +51,18 @@ class ToolDefinitionError(Llama3ToolsError, ValueError):
 class ResponseFormatProblem(str, Enum):
     """What is wrong with an output that should have been the strict response object. The outermost thing is named."""
 
-    EMPTY = "empty"
-    """Nothing, or white space alone."""
     NO_JSON = "no_json"
-    """Text, and no JSON object in it."""
-    TEXT_BEFORE = "text_before"
-    """Text, then a JSON object."""
-    TEXT_AFTER = "text_after"
-    """A JSON object, then text."""
-    EMBEDDED = "embedded"
-    """A JSON object with text on both sides."""
-    FENCED = "fenced"
-    """A JSON object in a code fence."""
-    PROTOCOL_TOKEN = "protocol_token"  # noqa: S105 (a token of the model's)
-    """`<|eot_id|>` or another token around the object, which the server should have cut off."""
-    TWO_OBJECTS = "two_objects"
-    """One JSON object after another."""
-    MALFORMED = "malformed"
-    """Not strict JSON (principle 1), or a key that stands twice, at any depth."""
+    """Nothing, or no JSON object in it."""
+    TEXT_AROUND = "text_around"
+    """Something before or after a JSON object: words, a code fence, a token, another object."""
     TRUNCATED = "truncated"
     """The output ended inside the object."""
-    TOO_DEEP = "too_deep"
-    """Nested deeper than 128 levels, or arguments deeper than `Limits.max_depth` says (principle 8)."""
-    TOO_LONG = "too_long"
-    """The call is longer than `Limits.max_call_length` characters (principle 8)."""
-    TOO_MANY = "too_many"
-    """More calls than `Limits.max_calls` (principle 8)."""
-    MISSING_KEY = "missing_key"
-    """The object lacks a key of the format."""
-    UNKNOWN_KEY = "unknown_key"
-    """The object has a key that the format has not."""
-    WRONG_TYPE = "wrong_type"
-    """A value has another type than the format has there; or the output is JSON, but no object."""
-    INVALID_CALL = "invalid_call"
-    """The call is not an object with a `name` and an `arguments` object, and nothing else."""
+    MALFORMED = "malformed"
+    """Not strict JSON (principle 1), or a key that stands twice, at any depth."""
+    WRONG_SHAPE = "wrong_shape"
+    """A key is missing or not part of the format, or a value has another type than the format has there."""
+    OVER_LIMIT = "over_limit"
+    """More or longer calls than the `Limits` allow, or nested deeper (principle 8)."""
     UNKNOWN_TOOL = "unknown_tool"
     """The call names a tool that was not declared (principle 1)."""
     TOOL_CHOICE = "tool_choice"
@@ -103,7 +81,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
     ...     parse_response('Sure: {"message": "Hi", "tool_call": null}')
     ... except ResponseFormatError as error:
     ...     print(error.problem, error.offset)
-    text_before 0
+    text_around 0
 
     Args:
         problem: what is wrong, in one word.

@@ -32,7 +32,7 @@ NAMED: Any = {"type": "function", "function": {"name": "get_weather"}}
 
 @pytest.fixture
 def address(live: LiveServer) -> Iterator[str]:
-    settings = read_settings({"upstream": live.base_url, "constrain": "grammar"})
+    settings = read_settings({"upstream": live.base_url, "constrain": "json_object"})
     with running(Gateway(settings)) as address:
         yield address
 

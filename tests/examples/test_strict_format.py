@@ -42,7 +42,7 @@ def test_it_asks_the_endpoint_that_is_named_and_says_which_answers_did_not_keep_
         assert strict_format.main(["--base-url", server.base_url, "Find soup.", "Find more."]) == 1
     printed = capsys.readouterr().out
     assert f'output   {CALL}\nmessage  On it.\ncall     search_web {{"query": "soup"}}' in printed
-    assert "error    text_before: 'Sure! ' stands before the JSON object at offset 6." in printed
+    assert "error    text_around: 'Sure! ' before the JSON object, at offset 0." in printed
     assert printed.endswith("1 of 2 answers kept to the format.\n")
     body = server.requests[-1].body
     assert body["response_format"] == response_format("json_schema")

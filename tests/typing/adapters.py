@@ -179,7 +179,7 @@ def a_llama_index_llm_with_tools(llm: LLM, tools: Sequence[BaseTool], message: C
         prompt_format="strict",
         repeated_calls="keep",
         max_retries=1,
-        constrain="grammar",
+        constrain="json_object",
         on_unknown_tool="call",
         coerce_arguments=False,
         id_factory=lambda: "call_1",

@@ -14,13 +14,13 @@ from llama3_batch.parts import FileFormat
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.errors import MissingExtraError
 
-__all__ = ["add_files"]
-
 _FILE_OPTIONS = (
     click.Option(["--jsonl"], is_flag=True, help="Each FILE has JSON lines: an object with an output in each line."),
     click.Option(["--parquet"], is_flag=True, help="Each FILE is Parquet, with an output in each row."),
     click.Option(
-        ["--text-column"], default="text", show_default=True, metavar="NAME", help="The column of the outputs."
+        ["--text-column"],
+        metavar="NAME",
+        help="The column of the outputs, or its path, such as `choices[0].message.content`.  [default: it is found]",
     ),
     click.Option(["--tools-column"], metavar="NAME", help="The column of each row's tools, as JSON."),
     click.Option(["--id-column"], metavar="NAME", help="The column of each row's key."),

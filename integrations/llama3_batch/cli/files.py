@@ -16,7 +16,7 @@ from llama3_batch.columns import Columns
 from llama3_batch.file_run import DoneFile, FileRun, run_files
 from llama3_batch.outputs import OutputError
 from llama3_batch.parts import FileFormat
-from llama3_batch.progress import Progress
+from llama3_batch.progress import RunProgress
 from llama3_batch.report import is_report, report_json
 from llama3_batch.report_html import report_html
 from llama3_batch.summary import Summary, merge
@@ -27,8 +27,6 @@ from llama3_tools.cli.input_files import read_tools
 from llama3_tools.cli.screen import console
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
 from llama3_tools.text import escape_invisible
-
-__all__ = ["extract_files"]
 
 _STAYS = "What was done stays, and the same command goes on from there"
 _CURES = {errno.EMFILE: ": take fewer FILEs or --workers at once, or allow more open files (ulimit -n)"}
@@ -47,7 +45,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
     starts_reasoning: bool,
     split_reasoning: bool,
     incomplete: bool,
-    text_column: str,
+    text_column: str | None,
     tools_column: str | None,
     id_column: str | None,
     finish_reason_column: str | None,
@@ -85,7 +83,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
         workers=workers,
     )
     try:
-        with Progress(sys.stderr) as progress:
+        with RunProgress(console("auto", stderr=True)) as progress:
             done, are_all_done = run_files(map(Path, files), run, progress)
         for file in done:
             _print_done(file)

@@ -7,24 +7,24 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from llama3_batch.report import Line, headline, sections
+from llama3_batch.report import Line, headline, sections, undeclared
 from llama3_batch.summary import Summary
 from llama3_tools.text import escape_invisible
 from llama3_tools.values import shortened
-
-__all__ = ["print_report"]
 
 _MOST_LINES = 12
 _WIDTH = 160
 
 
 def print_report(screen: Console, summary: Summary) -> None:
-    """Print what became of the outputs, then a table for each thing that was counted.
+    """Print what was not read, what became of the outputs, then a table for each thing that was counted.
 
     Args:
         screen: where to.
         summary: what was found.
     """
+    if (remark := undeclared(summary)) is not None:
+        screen.print(Text(remark, "yellow"), soft_wrap=True)
     screen.print(Text(f"{summary.rows:,} outputs", "bold"))
     _print_lines(screen, headline(summary))
     for section in sections(summary):

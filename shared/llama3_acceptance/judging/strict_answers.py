@@ -15,7 +15,7 @@ from llama3_tools.values import Extraction, shortened
 __all__ = ["read_strict_answer"]
 
 _THINKING = Extractor(formats="none", split_reasoning=True)
-_WITHOUT_OBJECT = (ResponseFormatProblem.EMPTY, ResponseFormatProblem.NO_JSON, ResponseFormatProblem.TRUNCATED)
+_WITHOUT_OBJECT = (ResponseFormatProblem.NO_JSON, ResponseFormatProblem.TRUNCATED)
 """What is wrong with an answer in which the object never came to its end."""
 
 

@@ -11,8 +11,6 @@ from typing import Any, TypedDict
 
 from llama3_tools.values import ToolCall
 
-__all__ = ["COERCED_ARGUMENTS", "ChangedArgument", "CoercedArguments", "MisfitArgument", "coerced_arguments"]
-
 COERCED_ARGUMENTS = "coerced_arguments"
 """Where in a message's data this is."""
 

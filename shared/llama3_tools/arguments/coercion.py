@@ -15,7 +15,6 @@ from llama3_tools.arguments.literals import (
     read_container,
     read_number,
 )
-from llama3_tools.arguments.plain_fit import PlainFit
 from llama3_tools.arguments.schema import Node, SchemaReader, Shape
 from llama3_tools.arguments.wording import (
     MAX_LISTED,
@@ -31,8 +30,6 @@ from llama3_tools.arguments.wording import (
 from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.tools.schema_check import require_parameters
 from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason, fields_shown
-
-__all__ = ["Coercer", "Coercion", "coerce_arguments"]
 
 _TOO_DEEP = "$: nested too deep to be looked at here"
 
@@ -86,7 +83,6 @@ class Coercer:
         """
         require_parameters(schema)
         self._schema = schema
-        self._plain = PlainFit(schema)
         self._reader = SchemaReader(schema)
         self._root: Node | None = None
 
@@ -103,15 +99,11 @@ class Coercer:
         """
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
-        if self._plain.admits(arguments):
-            return Coercion(arguments)
         try:
             return self._coerced(arguments, depth)
         except RecursionError:  # the caller's frames count, too, and there may be hardly one left
             problem = ArgumentProblem("$", "object", arguments, ProblemReason.TOO_DEEP, _TOO_DEEP)
             return Coercion(arguments, (), (problem,))
-        finally:
-            self._reader.forget_excess()
 
     def _coerced(self, arguments: dict[str, Any], depth: int) -> Coercion:
         run = _Run(depth)

@@ -14,8 +14,6 @@ from typing import Any
 from llama3_tools.literals.json_object import parse_whole
 from llama3_tools.literals.python_literals import parse_literal
 
-__all__ = ["is_bracketed", "is_null_word", "looks_like_container", "read_boolean", "read_container", "read_number"]
-
 _NOT_ZERO = re.compile(r"[-0.]*[1-9]")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")  # JSON's grammar
 _MAX_NUMBER_LENGTH = 400  # Python converts at least 640 digits at once, however low its limit is set

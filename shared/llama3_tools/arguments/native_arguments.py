@@ -11,8 +11,6 @@ from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.python_scalars import is_unicode
 from llama3_tools.values import RejectionReason
 
-__all__ = ["GrowingArguments", "is_strict", "with_escaped_halves"]
-
 
 @final
 class GrowingArguments:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["readable"]
-
 
 @lru_cache(maxsize=256)
 def readable(pattern: str) -> re.Pattern[str] | None:

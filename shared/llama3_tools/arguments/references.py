@@ -6,42 +6,30 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["NOWHERE", "find_reference", "resolve_reference"]
-
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
-class _Nowhere:
-    """What a reference leads to that leads nowhere."""
-
-    def __repr__(self) -> str:
-        """Show the name that it is imported by."""
-        return "NOWHERE"
-
-
-NOWHERE = _Nowhere()
-
-
-def find_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a schema may be anything)
-    """Return what a reference refers to, such as `#/$defs/Place`, or `NOWHERE`.
+def resolve_reference(root: object, reference: object, *, default: object = True) -> Any:  # noqa: ANN401 (a schema may be anything)
+    """Return what a reference refers to, such as `#/$defs/Place`, or the default, a schema that allows anything.
 
     It is a JSON Pointer in a fragment (RFC 6901, section 6). No other references are followed: not to another
     document, nor to an `$anchor`.
 
-    >>> find_reference({"$defs": {"a/b": {"type": "string"}}}, "#/$defs/a~1b")
+    >>> resolve_reference({"$defs": {"a/b": {"type": "string"}}}, "#/$defs/a~1b")
     {'type': 'string'}
-    >>> find_reference({}, "https://example.com/place.json")
-    NOWHERE
+    >>> resolve_reference({}, "https://example.com/place.json")
+    True
 
     Args:
         root: the whole schema.
         reference: the value of its `$ref`.
+        default: what is returned if it leads nowhere.
     """
     from urllib.parse import unquote  # noqa: PLC0415 (few schemas have references, and it takes long to import)
 
     steps = unquote(reference).split("/") if isinstance(reference, str) else []
     if steps[:1] != ["#"]:
-        return NOWHERE
+        return default
     found = root
     for step in steps[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
@@ -50,19 +38,5 @@ def find_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a s
         elif isinstance(found, list) and _INDEX.fullmatch(key) and int(key) < len(found):
             found = found[int(key)]
         else:
-            return NOWHERE
+            return default
     return found
-
-
-def resolve_reference(root: object, reference: object) -> Any:  # noqa: ANN401 (a schema may be anything)
-    """Return the schema that a reference refers to, or `True`, which allows anything.
-
-    >>> resolve_reference({}, "#/$defs/Nowhere")
-    True
-
-    Args:
-        root: the whole schema.
-        reference: the value of its `$ref`.
-    """
-    found = find_reference(root, reference)
-    return True if found is NOWHERE else found

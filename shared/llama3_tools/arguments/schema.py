@@ -17,8 +17,6 @@ from llama3_tools.arguments.patterns import readable
 from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.arguments.wording import declared_as, json_type
 
-__all__ = ["Node", "Property", "SchemaReader", "Shape"]
-
 _TYPES = {
     "string": frozenset({"string"}),
     "boolean": frozenset({"boolean"}),
@@ -35,9 +33,6 @@ _CONDITIONALS = ("if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 _MAX_ALTERNATIVES = 128
 _MAX_NESTING = 64
 _MAX_STEPS = 1000
-
-_MAX_KEPT = 1000
-"""How many nodes are kept from one call to the next: a model's names may fit any combination of patterns."""
 
 
 class Property(NamedTuple):
@@ -200,11 +195,6 @@ class SchemaReader:
             schema = schemas[0] if len(schemas) == 1 else {"allOf": list(schemas)}
             node = self._nodes[key] = Node(schema, self._root, shapes)
         return node
-
-    def forget_excess(self) -> None:
-        """Let go of nodes that are too many to keep; they can be made anew."""
-        if len(self._nodes) > _MAX_KEPT:
-            self._nodes.clear()
 
     def _referred(self, schema: object) -> object:
         """Follow a schema that is nothing but a reference, so that a recursive schema has few nodes."""

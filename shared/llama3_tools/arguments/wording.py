@@ -11,29 +11,11 @@ from typing import Any
 from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.values import ArgumentProblem, ProblemReason, shortened
 
-__all__ = [
-    "MAX_LISTED",
-    "TOO_LARGE",
-    "Path",
-    "declared_as",
-    "item_twice",
-    "json_path",
-    "json_type",
-    "known_elsewhere",
-    "listed",
-    "no_alternative",
-    "problem_at",
-    "unknown_name",
-]
-
 Path = tuple[str | int, ...]
 """The names and indexes that lead to a value."""
 
 MAX_LISTED = 1000
 """How many problems, and how many changes, are listed."""
-
-TOO_LARGE = "a number that is too large"
-"""What is said of one that the library cannot compare, or put into a message."""
 
 _SIMPLE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _OF_PYTHON = {str: "string", bool: "boolean", type(None): "null", int: "integer", list: "array", dict: "object"}
@@ -104,18 +86,24 @@ def known_elsewhere(declared: str, value: object) -> str:
     return f"unknown here; of another alternative, which expects {declared}, got {_shown(value)}"
 
 
-def item_twice(item: object, first: int, second: int) -> str:
-    """Say that an array has an item twice, and where.
+def said_of(value: object, message: str, rule: str, wanted: object) -> str:
+    """Shorten what the JSON Schema library says of a value, which it may quote, and add the number if it is not said.
 
-    >>> item_twice("a", 0, 3)
-    'expected no item twice, got the string "a" at [0] and [3]'
+    >>> said_of([1, 2], "[1, 2] is too long", "maxItems", 1)
+    'an array of 2 is too long (maxItems 1)'
     """
-    return f"expected no item twice, got {_shown(item)} at [{first}] and [{second}]"
+    try:
+        written = repr(value)
+    except (ValueError, RecursionError):
+        written = ""
+    subject = _shown(value) if written and message.startswith(written) else ""
+    said = message.removeprefix(written) if subject else message
+    if type(wanted) is int and str(wanted) not in said:
+        said = f"{said} ({rule} {wanted})"
+    return shortened(f"{subject}{said}", 400)
 
 
-def problem_at(  # noqa: PLR0913 (the parts of a problem)
-    path: Path, declared: str, value: object, reason: ProblemReason, *, expected: str = "", detail: str = ""
-) -> ArgumentProblem:
+def problem_at(path: Path, declared: str, value: object, reason: ProblemReason, *, detail: str = "") -> ArgumentProblem:
     """Make a problem with its message.
 
     >>> problem_at(("days",), "integer", "soon", ProblemReason.WRONG_TYPE).message
@@ -126,13 +114,12 @@ def problem_at(  # noqa: PLR0913 (the parts of a problem)
         declared: what the schema declares there.
         value: what stands there.
         reason: what is wrong.
-        expected: what was expected, if not just what is declared.
         detail: what to say instead of what was expected and what was found.
     """
     where = json_path(path)
     if reason is ProblemReason.MISSING_PARAMETER:
         detail = "missing" if declared == _ANYTHING else f"missing, expected {declared}"
-    message = f"{where}: {detail or f'expected {expected or declared}, got {_shown(value)}'}"
+    message = f"{where}: {detail or f'expected {declared}, got {_shown(value)}'}"
     return ArgumentProblem(where, declared, value, reason, message)
 
 

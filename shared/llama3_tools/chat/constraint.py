@@ -1,8 +1,7 @@
-"""What holds a server to the form of an answer, a JSON Schema or a grammar of llama.cpp's, and who refuses it."""
+"""What holds a server to the form of an answer, a JSON Schema, and who refuses it."""
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import weakref
@@ -15,9 +14,13 @@ from llama3_tools.strict import response_json_schema
 from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
 
-Constrain: TypeAlias = Literal["auto", "json_schema", "grammar", "off"]
-"""How a server is held to a call that is due: by a schema in OpenAI's `response_format`, or by llama.cpp's `grammar`.
+Constrain: TypeAlias = Literal["auto", "json_schema", "json_object", "off"]
+"""How a server is held to a call that is due: by a schema in `response_format`, OpenAI's or that of llama-cpp-python.
 `"auto"` is `"json_schema"`, and is given up for a server that refuses it. `"off"`: it is not."""
+
+LONGEST_STRING = 200
+"""How many characters a string has with `"json_object"`: a small model finds no end by itself, and the grammars of
+llama-cpp-python's server know none."""
 
 _LOG = logging.getLogger("llama3_tools")
 _REFUSALS = {
@@ -39,31 +42,11 @@ _CONSTRAINTS = {"response_format", "format", "grammar", "json_schema", "structur
 """The names of what holds a server: OpenAI's, Ollama's, llama.cpp's, vLLM's."""
 _IN_BODY = {"extra_body", "model_kwargs", "additional_kwargs"}
 """Where clients take what is sent beside what they know."""
-_JSON = r"""
-object ::= "{" ws ( string ws ":" ws value ( ws "," ws string ws ":" ws value )* )? ws "}"
-array ::= "[" ws ( value ( ws "," ws value )* )? ws "]"
-value ::= object | array | string | number | "true" | "false" | "null"
-string ::= "\"" char* "\""
-char ::= [^"\\\x00-\x1F] | "\\" ( ["\\/bfnrt] | "u" [0-9a-fA-F]{4} )
-integer ::= "-"? ( "0" | [1-9] [0-9]{0,15} )
-number ::= "-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,15} )? ( [eE] [-+]? [0-9]{1,2} )?
-ws ::= " "?
-"""
-_MESSAGE, _CALL = '"message": ', ', "tool_call": '
-_SHORT_STRING = r'"\"" char{0,200} "\""'
-"""A message has an end: a small model finds none by itself."""
-_RULES = {
-    "array": "array",
-    "boolean": '( "true" | "false" )',
-    "integer": "integer",
-    "number": "number",
-    "object": "object",
-    "string": "string",
-}
-"""The rules for the types of JSON Schema."""
 
 
-def answer_schema(tools: Iterable[Tool], *, tool_choice: ToolChoice, is_strict: bool) -> dict[str, Any]:
+def answer_schema(
+    tools: Iterable[Tool], *, tool_choice: ToolChoice, is_strict: bool, max_string: int | None = None
+) -> dict[str, Any]:
     """Return the JSON Schema of an answer: of the strict response format, or of one call and nothing else.
 
     >>> answer_schema([Tool("now")], tool_choice="required", is_strict=False)["properties"]["name"]
@@ -73,11 +56,12 @@ def answer_schema(tools: Iterable[Tool], *, tool_choice: ToolChoice, is_strict: 
         tools: those that may be called.
         tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
         is_strict: whether the answer is in the strict response format, in which it may be words.
+        max_string: how many characters a string has at most.
 
     Raises:
         ToolDefinitionError: a schema refers to what is not in it.
     """
-    schema = response_json_schema(tools, tool_choice=tool_choice)
+    schema = response_json_schema(tools, tool_choice=tool_choice, max_string=max_string)
     if is_strict:
         return schema
     calls = schema["properties"]["tool_call"]
@@ -89,29 +73,6 @@ def answer_schema(tools: Iterable[Tool], *, tool_choice: ToolChoice, is_strict: 
 def in_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema as OpenAI's `response_format` has it."""
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
-
-
-def tool_grammar(tools: Iterable[Tool], *, is_required: bool, is_strict: bool) -> str:
-    r"""Return a grammar in llama.cpp's notation: the names of tools and parameters, and JSON of their types.
-
-    >>> print(tool_grammar([Tool("now")], is_required=True, is_strict=False).splitlines()[1])
-    call0 ::= "{\"name\": \"now\", \"parameters\": " "{}" "}"
-
-    Args:
-        tools: those that may be called.
-        is_required: whether one has to be.
-        is_strict: whether the answer is in the strict response format.
-    """
-    key = "arguments" if is_strict else "parameters"
-    calls: list[str] = []
-    for tool in tools:
-        begin = _literal(f'{{"name": {json.dumps(tool.name)}, "{key}": ')
-        calls.append(f'call{len(calls)} ::= {begin} {_arguments(tool.arguments_schema)} "}}"')
-    names = [f"call{place}" for place in range(len(calls))]
-    root = " | ".join(names if is_required else [*names, '"null"'])
-    if is_strict:
-        root = f"{_literal('{' + _MESSAGE)} {_SHORT_STRING} {_literal(_CALL)} ( {root} ) {_literal('}')}"
-    return "\n".join([f"root ::= {root}", *calls]) + _JSON.rstrip()
 
 
 class Hold:
@@ -169,41 +130,6 @@ def _is_held(settings: Mapping[str, Any]) -> bool:
     if any(settings.get(name) for name in _CONSTRAINTS):
         return True
     return any(isinstance(body := settings.get(name), Mapping) and _is_held(body) for name in _IN_BODY)
-
-
-def _arguments(schema: Mapping[str, Any]) -> str:
-    """Return what holds arguments to a schema: those that are required, in order, and then some of the others."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping):
-        return "object"
-    if not properties:
-        return _literal("{}")
-    needed = [name for name in schema.get("required") or () if name in properties]
-    pairs = {
-        name: f"{_literal(json.dumps(name))} ws {_literal(':')} ws {_value(properties[name])}" for name in properties
-    }
-    others = [pairs[name] for name in properties if name not in needed]
-    comma = '"," ws'
-    if needed:
-        inside = f" {comma} ".join(pairs[name] for name in needed) + "".join(f" ( {comma} {pair} )?" for pair in others)
-    else:
-        any_of = f"( {' | '.join(others)} )"
-        inside = f"( {any_of} ( {comma} {any_of} )* )?"
-    return f'"{{" ws {inside} ws "}}"'
-
-
-def _value(schema: object) -> str:
-    if not isinstance(schema, Mapping):
-        return "value"
-    allowed = [schema["const"]] if "const" in schema else schema.get("enum")
-    if isinstance(allowed, list) and allowed:
-        return f"( {' | '.join(_literal(json.dumps(one)) for one in allowed)} )"
-    return _RULES.get(str(schema.get("type")), "value")
-
-
-def _literal(text: str) -> str:
-    """Return a text as the grammar's notation writes it, which is like JSON's."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _with_parameters(call: dict[str, Any]) -> dict[str, Any]:

@@ -78,8 +78,8 @@ class ChatOptions:
     """How often in a row a model is asked to write a call again."""
     constrain: Constrain = "auto"
     """How the server is held to a call that is due, as the tool choice requires one, or to the strict response format:
-    by a schema in OpenAI's `response_format` (`"json_schema"`), by llama.cpp's `"grammar"`, or not (`"off"`). With
-    `"auto"`, a server that refuses the schema is asked without it from then on."""
+    by a schema in OpenAI's `response_format` (`"json_schema"`), in that of llama-cpp-python's server (`"json_object"`),
+    or not (`"off"`). With `"auto"`, a server that refuses the schema is asked without it from then on."""
 
     def __post_init__(self) -> None:
         """Check the options."""

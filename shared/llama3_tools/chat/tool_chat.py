@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.call_order import Answered, CallOrder
-from llama3_tools.chat.constraint import answer_schema, in_json_schema, tool_grammar
+from llama3_tools.chat.constraint import LONGEST_STRING, answer_schema, in_json_schema
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.endpoint_errors import endpoint_fault, status_of
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
@@ -375,10 +375,11 @@ class Request:
         Raises:
             ToolDefinitionError: the schema of a tool refers to what is not in it, and `constrain` is not `"auto"`.
         """
-        if self.chat.options.constrain == "grammar" and (tools := self._held_to):
-            return {"grammar": tool_grammar(tools, is_required=self.is_due, is_strict=self._is_strict)}
         schema = self.answer_schema
-        return {} if schema is None else {"response_format": in_json_schema(schema)}
+        if schema is None:
+            return {}
+        is_object = self.chat.options.constrain == "json_object"
+        return {"response_format": {"type": "json_object", "schema": schema} if is_object else in_json_schema(schema)}
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -387,7 +388,8 @@ class Request:
             return None
         try:
             choice: ToolChoice = "required" if self.is_due else "auto"
-            return answer_schema(self._held_to, tool_choice=choice, is_strict=self._is_strict)
+            most = LONGEST_STRING if self.chat.options.constrain == "json_object" else None
+            return answer_schema(self._held_to, tool_choice=choice, is_strict=self._is_strict, max_string=most)
         except ToolDefinitionError:
             if self.chat.options.constrain != "auto":
                 raise

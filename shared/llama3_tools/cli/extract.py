@@ -22,8 +22,6 @@ from llama3_tools.output.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 from llama3_tools.values import Extraction, ToolCall
 
-__all__ = ["extract"]
-
 _LINE_BREAK = re.compile(r"[\r\n]")
 _FINAL_BREAK = re.compile(r"\r?\n\Z")
 

@@ -18,8 +18,6 @@ from llama3_tools.cli.extract import extract
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["llama3_tools"]
-
 
 class _Group(click.Group):
     """Gives whatever keeps a subcommand from its end the status 2: 1 says that a case failed."""

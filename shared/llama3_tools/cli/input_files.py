@@ -10,8 +10,6 @@ import click
 
 from llama3_tools.tools import ToolLike, read_tool_list
 
-__all__ = ["STDIN", "read_text", "read_tools", "why_unreadable"]
-
 STDIN = "-"
 """The name of standard input."""
 

@@ -12,8 +12,6 @@ from click.decorators import FC
 from llama3_tools.formats import FormatName
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
-__all__ = ["limit_option", "reading_options"]
-
 _LIMIT = re.compile(r"(\w+)=(-?[0-9]{1,18})")
 
 _OPTIONS = (

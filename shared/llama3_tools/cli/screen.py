@@ -9,8 +9,6 @@ import click
 from click.decorators import FC
 from rich.console import Console
 
-__all__ = ["ColorChoice", "color_option", "console"]
-
 _ENDLESS = 10**9
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]

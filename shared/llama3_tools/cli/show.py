@@ -12,8 +12,6 @@ from llama3_tools.output.other_readings import Option, OtherCall
 from llama3_tools.output.segments import SegmentedOutput, SegmentKind
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["STYLES", "show_output"]
-
 STYLES = {
     SegmentKind.TEXT: "",
     SegmentKind.CALL: "bold green",

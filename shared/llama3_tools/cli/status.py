@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["CASES_FAILED", "COULD_NOT_RUN", "PASSED", "CannotRunError"]
-
 PASSED, CASES_FAILED, COULD_NOT_RUN = 0, 1, 2
 
 

@@ -14,8 +14,6 @@ from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.text.json_writing import shown
 from llama3_tools.values import Extraction, RejectionReason, Span, ToolCall, shortened
 
-__all__ = ["ExplainedOutput", "Explanation", "Place", "escaped_segment", "explain_output"]
-
 _ADVICE = {
     RejectionReason.TRUNCATED: "let the model write more (max_tokens), unless it left out a brace or a quote",
     RejectionReason.SCHEMA_ECHO: "the model repeats its prompt: give it an example of a call",

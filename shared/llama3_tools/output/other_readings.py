@@ -1,32 +1,33 @@
-"""What other options would call: an output is read again with each option that it was not read with, and with pairs."""
+"""What other options would call: an output is read again with each option that it was not read with."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import combinations, islice
+from functools import lru_cache
+from itertools import chain, islice
 
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import require_formats
 from llama3_tools.limits import LONGEST_NAME
+from llama3_tools.options import ReadOptions
 from llama3_tools.output.spans import first_overlap
 from llama3_tools.reader.markup import METHOD, WORD_NAME
 from llama3_tools.tools import Tool
-from llama3_tools.values import Extraction, Span, ToolCall
-
-__all__ = ["Option", "OtherCall", "other_calls"]
+from llama3_tools.values import Extraction, ToolCall
 
 _ALL = require_formats("all")
-_MOST_OPTIONS = 2
 _MOST_NAMES = 64
-_NAMES = re.compile(
-    rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("  # of pythonic calls
-    rf"|[\"'](?:(?:function_|tool_)?name|function|tool|action)[\"']\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']"
-    rf"|(?<![\w.:/-])({WORD_NAME}?)[\s>\])(=:,]{{0,3}}(?=\{{)",  # of an object after it
-    re.MULTILINE,
+_PYTHONIC = rf"(?:[\[,]\s*|^[ \t]*(?=[\w.:/-]+\(\s*\w+\s*=))({WORD_NAME}?)(?:{re.escape(METHOD)})?\("
+_KEY = r"[\"'](?:(?:function_|tool_)?name|function|tool|action)[\"']"
+_NAMES = (
+    ("(", re.compile(_PYTHONIC, re.MULTILINE)),
+    (":", re.compile(rf"{_KEY}\s*:\s*[\"']([^\"'\s]{{1,{LONGEST_NAME}}})[\"']")),
+    ("{", re.compile(rf"(?<![\w.:/-])({WORD_NAME}?)[\s>\])(=:,]{{0,3}}(?=\{{)")),
 )
+"""The names of pythonic calls, in objects, and before objects; each with a character that it needs."""
 
 
 class Option(Enum):
@@ -52,7 +53,7 @@ class OtherCall:
 
 
 def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> list[OtherCall]:
-    """Return the calls that an output would have with one other option, or two of them.
+    """Return the calls that an output would have with another option, where it has none.
 
     >>> (f,) = other_calls(Extractor(), "f(a=1)")
     >>> print(*(option.value for option in f.options), f.call)
@@ -63,35 +64,56 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
         text: the output.
         complete: whether the model ended its turn, rather than a limit.
     """
-    found: dict[frozenset[Option], list[Span]] = {}
+    read = extractor.extract(text, complete=complete)
+    found = [call.span for call in read.tool_calls]
     others: list[OtherCall] = []
-    names = dict.fromkeys(next(filter(None, match.groups())) for match in _NAMES.finditer(text))
-    for options in _sets_to_try(extractor):
-        extraction = _with(extractor, options, islice(names, _MOST_NAMES)).extract(text, complete=complete)
-        names.update(dict.fromkeys(_names(extraction)))
-        fewer = [spans for some, spans in found.items() if some <= options]
-        calls = [
-            call for call in extraction.tool_calls if all(first_overlap(spans, call.span) is None for spans in fewer)
-        ]
-        found[options] = [call.span for call in calls]
-        in_order = tuple(option for option in Option if option in options)
-        others += [OtherCall(call, in_order) for call in calls if options]
+    names = dict.fromkeys((*_names(text), *_named(read)))
+    for options in _to_try(extractor):
+        extraction = _with(extractor, options, names).extract(text, complete=complete)
+        names.update(dict.fromkeys(_named(extraction)))
+        calls = [call for call in extraction.tool_calls if first_overlap(found, call.span) is None]
+        others += [OtherCall(call, options) for call in calls if not _is_found(others, call, options)]
     return others
 
 
-def _sets_to_try(extractor: Extractor) -> list[frozenset[Option]]:
-    """Return the sets of options to try, none first, and last those that declare the tools that the others named."""
+def calls_if_declared(extractor: Extractor, text: str, *, complete: bool = True) -> Sequence[ToolCall]:
+    """Return the calls of an output if the tools that it seems to name were declared.
+
+    >>> [call.name for call in calls_if_declared(Extractor(), "f(a=1)")]
+    ['f']
+
+    Args:
+        extractor: reads the output.
+        text: the output.
+        complete: whether the model ended its turn, rather than a limit.
+    """
+    names = tuple(_names(text)[:_MOST_NAMES])
+    return _declaring(names, extractor.options).extract(text, complete=complete).tool_calls if names else ()
+
+
+@lru_cache(maxsize=256)
+def _declaring(names: tuple[str, ...], options: ReadOptions) -> Extractor:
+    """Return an extractor for tools of some names; many outputs name the same ones."""
+    return Extractor(map(Tool, names), options=options)
+
+
+def _to_try(extractor: Extractor) -> list[tuple[Option, ...]]:
+    """Return the options to try, last those that declare the tools that the others named."""
     now, has_tools = extractor.options, extractor.tools is not None
-    in_effect = {
-        Option.FORMATS: now.formats == _ALL,
-        Option.UNKNOWN: not has_tools or now.on_unknown_tool == "call",
-        Option.REPAIR: now.repair,
-    }
-    free = [option for option in Option if not in_effect.get(option)]
-    sets = [frozenset(some) for size in range(_MOST_OPTIONS + 1) for some in combinations(free, size)]
-    if not has_tools:
-        sets = [one for one in sets if Option.REPAIR not in one or Option.TOOLS in one]
-    return sorted(sets, key=lambda one: Option.TOOLS in one)
+    sets: list[tuple[Option, ...]] = []
+    if now.formats != _ALL:
+        sets.append((Option.FORMATS,))
+    if has_tools and now.on_unknown_tool != "call":
+        sets.append((Option.UNKNOWN,))
+    if has_tools and not now.repair:
+        sets.append((Option.REPAIR,))
+    sets.append((Option.TOOLS,))
+    return sets if now.repair else [*sets, (Option.TOOLS, Option.REPAIR)]
+
+
+def _is_found(others: Sequence[OtherCall], call: ToolCall, options: Collection[Option]) -> bool:
+    """Return whether some of the options do already."""
+    return any({*other.options} < {*options} and first_overlap([other.call.span], call.span) == 0 for other in others)
 
 
 def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str]) -> Extractor:
@@ -104,7 +126,7 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
     """
     now, tools = extractor.options, extractor.tools
     if Option.TOOLS in options:
-        tools = {**{name: Tool(name) for name in names}, **(tools or {})}
+        tools = {**{name: Tool(name) for name in islice(names, _MOST_NAMES)}, **(tools or {})}
     others = replace(
         now,
         formats=_ALL if Option.FORMATS in options else now.formats,
@@ -114,7 +136,13 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
     return Extractor(None if tools is None else tools.values(), options=others)
 
 
-def _names(extraction: Extraction) -> list[str]:
+def _names(text: str) -> list[str]:
+    """Return the names in a text that may be those of tools."""
+    found = (pattern.findall(text) for needed, pattern in _NAMES if needed in text)
+    return list(dict.fromkeys(chain.from_iterable(found)))
+
+
+def _named(extraction: Extraction) -> list[str]:
     """Return the names of the tools that are called, or seem to be."""
     named = [call.name for call in extraction.tool_calls] + [one.name for one in extraction.rejections if one.name]
     return [name.removesuffix(METHOD) for name in named]

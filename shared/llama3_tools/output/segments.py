@@ -10,8 +10,6 @@ from llama3_tools.extractor import Extractor
 from llama3_tools.output.spans import index_at, joined
 from llama3_tools.values import Extraction, fields_shown
 
-__all__ = ["Segment", "SegmentKind", "SegmentedOutput", "read_segments"]
-
 
 class SegmentKind(str, Enum):
     """What became of a segment of the output."""

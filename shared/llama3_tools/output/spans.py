@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from llama3_tools.values import Span
 
-__all__ = ["first_overlap", "index_at", "joined"]
-
 
 def joined(spans: Iterable[Span]) -> list[Span]:
     """Return spans, those joined that touch.

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, final
 
-from llama3_tools.arguments.references import find_reference
+from llama3_tools.arguments.references import resolve_reference
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.schema_check import WITH_NAMED, WITH_ONE, WITH_SEVERAL
-
-__all__ = ["response_json_schema"]
 
 _REFERENCES = ("$dynamicRef", "$recursiveRef", "$ref")
 _BY_NAME = ("dependencies", *WITH_NAMED)
@@ -172,7 +170,7 @@ class _Lifting:
     def _lifted(self, reference: str) -> str:
         """Lift what a reference stands for, once, and return its name."""
         if reference not in self._names:
-            target = find_reference(self._tool.parameters, reference)
+            target = resolve_reference(self._tool.parameters, reference, default=None)
             if not isinstance(target, (Mapping, bool)):
                 raise ToolDefinitionError(
                     f"the parameters of {self._tool.name} refer to {reference!r}, which is not in them: "

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-__all__ = ["escape_invisible", "escape_invisible_json"]
-
 _BYTE = 0x100
 _WIDE = 0x10000
 _HIDDEN = (

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-__all__ = ["GrowingText"]
-
 _MOST_SHORT = 256
 
 

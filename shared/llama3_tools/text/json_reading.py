@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-__all__ = ["read_json"]
-
 
 def read_json(text: str) -> object:
     """Return the value that JSON has.

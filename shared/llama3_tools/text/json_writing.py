@@ -8,8 +8,6 @@ from typing import Any
 
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["shown", "write_json", "write_string", "written_arguments"]
-
 write_string: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
 """Writes a string as JSON: `json.dumps` makes such an encoder for each."""
 

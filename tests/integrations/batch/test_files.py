@@ -14,7 +14,7 @@ import pytest
 from batches import CALL, OUTPUTS, TOOL, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import done
 from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source, parts
-from llama3_batch.columns import Columns
+from llama3_batch.columns import KNOWN, Columns
 from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.parquet_source import ParquetRows
 from llama3_batch.parts import in_batches
@@ -56,14 +56,6 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     output = tmp_path / "extracted" / f"logs.{kind}"
     assert done.stdout == f"{path}: 6 outputs, 3 with calls; 0 could not be read; results in {output}\n"
     assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
-
-
-def test_results_of_both_kinds_stand_beside_each_other(tmp_path: Path, kind: str) -> None:
-    path = write(tmp_path, kind, {"text": OUTPUTS})
-    for _ in range(2):
-        for to in ("jsonl", "parquet"):
-            assert len(results(f"--{kind}", path, "--to", to)) == 6
-    assert len(list((tmp_path / "extracted").glob("logs.*.summary.json"))) == 2
 
 
 def test_results_go_where_out_says(tmp_path: Path, kind: str) -> None:
@@ -154,25 +146,6 @@ def test_columns_are_named(tmp_path: Path, kind: str) -> None:
     assert [row["id"] for row in found] == ["x", "y", None]
 
 
-def test_a_finish_reason_of_json_lines_that_is_no_text_is_an_error_of_the_row(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "why": why} for why in (1, ["length"], "stop", None)])
-    found = [row["extraction"] for row in results("--jsonl", path, "--finish-reason-column", "why")]
-    assert [row["error"] for row in found] == [
-        "bad_finish_reason: not_text: 'why' is an int",
-        "bad_finish_reason: not_text: 'why' is a list",
-        None,
-        None,
-    ]
-    assert [len(row["tool_calls"]) for row in found] == [0, 0, 1, 1]
-
-
-def test_limits_are_kept(tmp_path: Path, kind: str) -> None:
-    found = results(f"--{kind}", write(tmp_path, kind, {"text": [CALL * 2]}), "--limit", "max_calls=1")
-    (row,) = found
-    assert len(row["extraction"]["tool_calls"]) == 1
-    assert [one["reason"] for one in row["extraction"]["rejections"]] == ["too_many"]
-
-
 def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "tools": [TOOL]}, {"text": CALL, "tools": 7}])
     found = results("--jsonl", path, "--tools-column", "tools")
@@ -183,7 +156,7 @@ def test_tools_of_a_row_of_json_lines_may_be_a_list(tmp_path: Path) -> None:
 LINES = [
     ('{"text": 5}', "not_text: 'text' is an int"),
     ('{"text": ["a"]}', "not_text: 'text' is a list"),
-    ('{"text": null}', "no_text: 'text' is null"),
+    ('{"text": null}', "no_text: there is no 'text'"),
     ('{"other": 1}', "no_text: there is no 'text'"),
     ('{"text": "\\ud800"}', "lone_surrogate: 'text' has half a surrogate pair at offset 0"),
     (b'{"text": "\xff"}', "not_utf_8: the line is not UTF-8 at byte 10"),
@@ -216,26 +189,11 @@ def test_a_row_of_a_parquet_file_that_cannot_be_read_has_an_error(tmp_path: Path
     assert [row["extraction"]["error"] for row in found] == [
         None,
         "not_utf_8: 'text' is not UTF-8 at byte 0",
-        "no_text: 'text' is null",
+        "no_text: there is no 'text'",
     ]
 
 
 IDS = [("a", "a"), (7, "7"), (None, None), (True, "true"), ([1], "[1]"), ({"a": "é"}, '{"a": "é"}')]
-
-
-@pytest.mark.parametrize("to", ["jsonl", "parquet"])
-def test_ids_of_json_lines_are_text(tmp_path: Path, to: str) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", [{"text": CALL, "id": one} for one, _ in IDS] + [{"text": CALL}])
-    found = results("--jsonl", path, "--id-column", "id", "--to", to)
-    assert [row["id"] for row in found] == [*(text for _, text in IDS), None]
-    assert len({row["extraction"]["tool_calls"][0]["id"] for row in found}) == len(IDS) + 1
-
-
-@pytest.mark.parametrize("kind", [pa.binary(), pa.binary(2), pa.large_binary(), pa.dictionary(pa.int8(), pa.binary())])
-def test_ids_of_bytes_are_text_or_hexadecimal(tmp_path: Path, kind: pa.DataType) -> None:
-    ids = pa.array([b"ab", b"\xff\x00", None], kind.value_type if pa.types.is_dictionary(kind) else kind).cast(kind)
-    path = write_parquet(tmp_path / "a.parquet", {"text": ["Hello."] * 3, "id": ids})
-    assert [row["id"] for row in results("--parquet", path, "--id-column", "id")] == ["ab", "ff00", None]
 
 
 def test_an_id_that_no_encoding_can_write_is_written_out(tmp_path: Path) -> None:
@@ -338,3 +296,51 @@ def test_memory_is_bounded_by_the_longest_rows_and_not_by_their_number(tmp_path:
     ended = done("extract", "--parquet", path, before=HIGHEST)
     assert ended.returncode == 0, ended.stderr
     assert int(ended.stdout.split()[-1]) < 350_000  # in kB: a third of what all long rows and their results take
+
+
+def chat(*texts: str | None) -> list[dict[str, Any]]:
+    return [{"id": "c", "choices": [{"message": {"role": "assistant", "content": text}}]} for text in texts]
+
+
+def lm_studio(text: str) -> list[dict[str, Any]]:
+    """The lines of `lms log stream --json` for one prediction."""
+    model = {"modelIdentifier": "llama-3.2-3b"}
+    return [
+        {"timestamp": 1, "data": {"type": "llm.prediction.input", "input": CALL, "modelPath": "a.gguf", **model}},
+        {"timestamp": 2, "data": {"type": "llm.prediction.output", "output": text, **model}},
+    ]
+
+
+USER, ASSISTANT = {"role": "user", "content": CALL}, {"role": "assistant", "content": "Hello."}
+LOGS: list[Any] = [
+    *[pytest.param([{"id": "text", name: "Hello."}], [], ["Hello."], id=name) for name in KNOWN[:5]],
+    pytest.param([{"output": "a", "text": "b"}], [], ["b"], id="two known names"),
+    pytest.param([{"output": "a", "text": None}, {"output": "b"}], [], ["a", "b"], id="a known name without text"),
+    pytest.param(chat("Hello.", "Yes."), [], ["Hello.", "Yes."], id="OpenAI"),
+    pytest.param([{"response": {"status_code": 200, "body": chat("Hello.")[0]}}], [], ["Hello."], id="OpenAI, batch"),
+    pytest.param([{"model": "llama3.2", "message": ASSISTANT}], [], ["Hello."], id="Ollama"),
+    pytest.param([{"messages": [USER, ASSISTANT]}], [], ["Hello."], id="a conversation"),
+    pytest.param([{"a": [{"b": ["x", "y"]}]}], ["--text-column", "a[0].b[-1]"], ["y"], id="a path"),
+    pytest.param([{"a.b": "x", "a": {"b": "y"}}], ["--text-column", "a.b"], ["x"], id="a name like a path"),
+]
+
+
+@pytest.mark.parametrize(("lines", "options", "expected"), LOGS)
+def test_outputs_are_found_in_logs(
+    tmp_path: Path, kind: str, lines: list[Any], options: list[str], expected: list[str]
+) -> None:
+    columns = {name: [line.get(name) for line in lines] for name in {**lines[0], **lines[-1]}}
+    found = results(f"--{kind}", write(tmp_path, kind, columns), *options)
+    assert [row["extraction"]["content"] for row in found] == expected
+
+
+def test_of_a_log_of_lm_studio_only_outputs_are_rows(tmp_path: Path) -> None:
+    found = results("--jsonl", write_jsonl(tmp_path / "a.jsonl", [*lm_studio("Hello."), *lm_studio("Yes.")]))
+    assert [(row["row"], row["extraction"]["content"]) for row in found] == [(1, "Hello."), (3, "Yes.")]
+
+
+def test_a_row_of_a_log_without_an_output_has_an_error(tmp_path: Path, kind: str) -> None:
+    found = results(f"--{kind}", write(tmp_path, kind, {"choices": [one["choices"] for one in chat("Hello.", None)]}))
+    assert found[1]["extraction"]["error"] == "no_text: there is no 'choices[0].message.content'"
+    found = results(f"--{kind}", write(tmp_path, kind, {"messages": [[USER, ASSISTANT], [USER]]}, "chats"))
+    assert found[1]["extraction"]["error"] == "no_text: the last message is of the role 'user'"

@@ -54,14 +54,16 @@ def test_the_terminal_has_it_in_a_minute(report: tuple[str, str, dict[str, Any]]
     assert "1  100.0%  rm" in lines
     assert "4  80.0%  get_weather $.days: integer" in lines
     assert "1  20.0%  get_weather $.city: string  1 misfit" in lines
-    assert "row 7 of a.jsonl: no_text: 'text' is null" in lines
+    assert "row 7 of a.jsonl: no_text: there is no 'text'" in lines
     assert not any(line != line.rstrip() for line in printed.splitlines())
 
 
 def test_the_json_has_all_counts_and_examples(report: tuple[str, str, dict[str, Any]]) -> None:
     _, _, written = report
     assert next(iter(written["files"])).endswith("a.jsonl")
-    assert (written["rows"], written["calling"], written["failing"], written["calls"]) == (9, 3, 3, 4)
+    assert (written["rows"], written["calling"], written["calls"], written["undeclared"]) == (9, 3, 4, 0)
+    assert {reason: one["count"] for reason, one in written["failing"].items()} == {"truncated": 2, "unknown_tool": 1}
+    assert written["failing"]["truncated"]["examples"][0]["text"] == CALL[:-5]
     assert written["tools"] == {"get_weather": 4}
     assert written["unknown_tools"] == {"rm": 1}
     assert written["forms"] == {"json": 2, "tool_call": 2}
@@ -109,6 +111,24 @@ def test_a_page_shows_what_a_model_wrote_as_text(tmp_path: Path) -> None:
     assert "<script" not in page
 
 
+def test_without_tools_the_first_line_says_what_was_not_read(tmp_path: Path) -> None:
+    unread = ['search(query="x")', '{"tool": "f", "tool_input": {"a": 1}}']
+    outputs = [CALL, *unread, "Hello, print(1).", "```python\nx = 1\nprint(a=x)\n```"]
+    path = write_jsonl(tmp_path / "a.jsonl", [*({"text": text} for text in outputs), {}])
+    first = (
+        "No tools were declared, so forms that need declared tools were not read. "
+        "2 outputs look like them: add --tools with your tools."
+    )
+    assert extract_files("--jsonl", path, "--report").stdout.splitlines()[2] == first
+    assert first in (tmp_path / "extracted" / "report.html").read_text("utf-8")
+    found = json.loads((tmp_path / "extracted" / "report.json").read_text("utf-8"))["unread"]
+    assert [one["examples"][0]["text"] for one in found.values()] == unread
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"name": "search"}]), "utf-8")
+    declared = extract_files("--jsonl", path, "--report", "--tools", tools, "--out", tmp_path / "out").stdout
+    assert "No tools were declared" not in declared
+
+
 def test_reports_of_several_files_are_one(tmp_path: Path) -> None:
     paths = [write_jsonl(tmp_path / f"{name}.jsonl", [{"text": CALL}] * 2) for name in "ab"]
     printed = extract_files("--jsonl", *paths, "--report", "--out", tmp_path / "out").stdout
@@ -144,16 +164,6 @@ def test_no_field_of_a_summary_is_lost_if_it_is_added_or_written() -> None:
     assert loaded_summary(json.loads(json.dumps(written_summary(full)))) == full
     merge(summary, full)
     assert summary.arguments["truncated"].misfits == 4
-
-
-def test_a_rejection_has_attempts_and_an_argument_misfits(report: tuple[str, str, dict[str, Any]]) -> None:
-    _, _, written = report
-    assert {name: written["rejections"]["truncated"][name] for name in ("attempts", "misfits")} == {
-        "attempts": 2,
-        "misfits": 0,
-    }
-    city = written["arguments"]["get_weather $.city: string"]
-    assert (city["attempts"], city["misfits"]) == (0, 1)
 
 
 def test_a_model_that_makes_up_names_fills_no_memory_and_no_screen(tmp_path: Path) -> None:

@@ -40,10 +40,10 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def ended(path: Path) -> Path:
     """The folder of parts of a run that ended when all were done, and before they were put together."""
-    run = FileRun(kind="jsonl", columns=Columns("text"), to="jsonl")
+    run = FileRun(kind="jsonl", columns=Columns(), to="jsonl")
     output = Output(output_path(path, None, "jsonl"), run.settings(path))
     output.begin(overwrite=False)
-    job = FileJob(run.source(path), run.reader(), "jsonl", output.folder, has_ids=False)
+    job = FileJob(run.source(path).located(), run.reader(), "jsonl", output.folder, has_ids=False)
     for part in job.source.parts():
         do_part(job, part, lambda _: None)
     return output.folder
@@ -106,10 +106,10 @@ def cut_off(path: Path, ended: Path) -> tuple[bytes, bytes]:
     """Results and their summary, which a run with --incomplete --overwrite was to write anew; it was ended half way."""
     extract_files("--jsonl", path)
     before = whole(path.parent)
-    run = FileRun(kind="jsonl", columns=Columns("text"), to="jsonl", complete=False)
+    run = FileRun(kind="jsonl", columns=Columns(), to="jsonl", complete=False)
     output = Output(output_path(path, None, "jsonl"), run.settings(path))
     assert output.begin(overwrite=True) is None
-    job = FileJob(run.source(path), run.reader(), "jsonl", output.folder, has_ids=False)
+    job = FileJob(run.source(path).located(), run.reader(), "jsonl", output.folder, has_ids=False)
     for part in job.source.parts()[:3]:
         do_part(job, part, lambda _: None)
         mark(job.results(part))
@@ -272,7 +272,7 @@ def test_a_file_that_no_run_has_written_is_not_written_over(path: Path) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--incomplete"], ["--overwrite"]], ids=["equal", "other", "overwriting"])
 def test_a_run_is_refused_while_another_writes_the_same_output(path: Path, options: list[str]) -> None:
-    run = FileRun(kind="jsonl", columns=Columns("text"), to="jsonl")
+    run = FileRun(kind="jsonl", columns=Columns(), to="jsonl")
     output = Output(output_path(path, None, "jsonl"), run.settings(path))
     with output.taken():
         refused = extract_files("--jsonl", path, *options)
@@ -320,7 +320,7 @@ class Starting:
 @pytest.mark.parametrize("option", ["--incomplete", "--overwrite"])
 def test_a_run_that_starts_in_the_middle_of_another_changes_nothing(path: Path, option: str) -> None:
     watcher = Starting(lambda: extract_files("--jsonl", path, option))
-    (done,), are_all_done = run_files([path], FileRun(kind="jsonl", columns=Columns("text"), to="jsonl"), watcher)
+    (done,), are_all_done = run_files([path], FileRun(kind="jsonl", columns=Columns(), to="jsonl"), watcher)
     assert (are_all_done, done.summary.rows) == (True, MANY)
     assert watcher.other is not None
     assert watcher.other.exit_code == 2

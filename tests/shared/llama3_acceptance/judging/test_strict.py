@@ -104,18 +104,18 @@ def test_a_strict_answer_of_one_call_cannot_be_two() -> None:
 CALL = '{"name": "timer", "parameters": {"minutes": 5}}'
 GOOD = single("On it.", "timer", minutes=5)
 WRONG_FORMAT = {
-    "JSON in text": (f"Sure: {CALL}", "text_before"),
-    "a bare call": (CALL, "missing_key"),
-    "a fence": (f"```json\n{GOOD}\n```", "fenced"),
-    "text before": (f"Sure! {GOOD}", "text_before"),
-    "text after": (f"{GOOD} Done.", "text_after"),
-    "a token": (f"{GOOD}<|eot_id|>", "protocol_token"),
-    "a thought": (f"<think>Hm.</think>{GOOD}", "text_before"),
+    "JSON in text": (f"Sure: {CALL}", "text_around"),
+    "a bare call": (CALL, "wrong_shape"),
+    "a fence": (f"```json\n{GOOD}\n```", "text_around"),
+    "text before": (f"Sure! {GOOD}", "text_around"),
+    "text after": (f"{GOOD} Done.", "text_around"),
+    "a token": (f"{GOOD}<|eot_id|>", "text_around"),
+    "a thought": (f"<think>Hm.</think>{GOOD}", "text_around"),
     "words": ("Hello!", "no_json"),
-    "a key too many": (GOOD.replace('{"message"', '{"mood": 1, "message"', 1), "unknown_key"),
+    "a key too many": (GOOD.replace('{"message"', '{"mood": 1, "message"', 1), "wrong_shape"),
     "two objects": (f"{GOOD}{GOOD}", ""),
-    "another shape of a call": ('{"message": "", "tool_call": {"name": "timer", "parameters": {}}}', "invalid_call"),
-    "several calls": (several("", 5), "missing_key"),
+    "another shape of a call": ('{"message": "", "tool_call": {"name": "timer", "parameters": {}}}', "wrong_shape"),
+    "several calls": (several("", 5), "wrong_shape"),
     "nothing": ("", ""),
 }
 
@@ -199,7 +199,7 @@ def test_a_test_has_the_request_and_the_judgement() -> None:
     case = SuiteCase(TEA, suite(TEA))
     assert "response_format" in case.request
     assert case.check(GOOD).parsed.passed
-    with pytest.raises(AssertionError, match=r"^wrong_format: missing_key: "):
+    with pytest.raises(AssertionError, match=r"^wrong_format: wrong_shape: "):
         case.check(CALL)
     (call,) = assert_tool_call(GOOD, "timer", prompt=ONE)
     assert call.arguments == {"minutes": 5}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -16,56 +15,34 @@ NO_HASH = {1}
 
 SAME: list[tuple[object, object]] = [
     ("a", "a"),
-    ("", ""),
     (None, None),
     (True, True),
     (1, 1.0),
     (0, -0.0),
     (-5, -5.0),
     (2**70, float(2**70)),
-    (10**5000, 10**5000),
     (0.5, 0.5),
     ([], []),
     ([1, [None]], [1.0, [None]]),
     ({"a": 1, "b": {"c": 2}}, {"b": {"c": 2.0}, "a": 1}),
     ([{"a": []}], [{"a": []}]),
     (math.inf, math.inf),
-    (date(2026, 1, 2), date(2026, 1, 2)),
 ]
 OTHER: list[tuple[object, object]] = [
     ("a", "A"),
-    ("a", "a "),
     ("e\u0301", "\u00e9"),
     ("1", 1),
-    ("1/1", 1),
-    ('"1', "1"),
-    ("[0", []),
-    ("null", None),
-    ("", None),
     (1, True),
     (0, False),
     (1.0, True),
-    (0, None),
-    (True, False),
-    (1, -1),
     (2**53, 2**53 + 1),
     (2.0**53, 2**53 + 1),
-    (10**5000, 10**5000 + 1),
     ([1], [True]),
     ([1], 1),
-    ([1, 2], [2, 1]),
-    ([[1], 2], [[1, 2]]),
-    ([["a"], []], [[], ["a"]]),
-    ([[1], 2], [[1], 3]),
-    ([1, {"a": 1}], [2, {"a": 1}]),
-    ([{"a": 1}, 1], [{"a": 1}, 2]),
     ([[]], []),
     ([], {}),
     ({"a": 1}, {"a": True}),
     ({"a": 1}, {"b": 1}),
-    ({"a": 1, "b": 2}, {"a": 2, "b": 1}),
-    ({"a": {"b": 1}}, {"a": {}, "b": 1}),
-    (["a", 1], {"a": 1}),
     (math.inf, -math.inf),
 ]
 PAIRS = [*((*pair, True) for pair in SAME), *((*pair, False) for pair in OTHER)]
@@ -81,24 +58,6 @@ def test_values_are_equal_as_json_schema_says(one: object, other: object, are_eq
                 schema = {"properties": {"x": allowed}}
                 assert (coerce_arguments(given, schema) == Coercion(given)) is are_equal
                 assert (validate_arguments(given, schema) == ()) is are_equal
-
-
-@pytest.mark.parametrize(
-    ("items", "message"),
-    [
-        (["a", "b", "a", "b", "a"], 'got the string "a" at [0] and [2]'),
-        ([None, 1, {"a": 1, "b": 2}, {"b": 2, "a": 1.0}], "got an object of 2 at [2] and [3]"),
-        ([True, 1.0, 1], "got the integer 1.0 at [1] and [2]"),
-        ([[], None, None], "got null at [1] and [2]"),
-        (["long " * 100] * 2, f'got the string "{"long " * 19}long… (502 characters) at [0] and [1]'),
-        ([10**5000] * 2, "got a value of the type int at [0] and [1]"),
-    ],
-)
-def test_what_stands_twice_is_named_once_with_its_places(items: list[object], message: str):
-    (problem,) = validate_arguments({"x": items}, UNIQUE)
-    assert problem.reason is ProblemReason.INVALID_VALUE
-    assert problem.message == f"$.x: expected no item twice, {message}"
-    assert problem.value is items
 
 
 def test_other_values_and_other_schemas_have_no_say():
@@ -122,17 +81,6 @@ def test_other_values_and_other_schemas_have_no_say():
 )
 def test_what_is_no_json_is_compared_too(one: object, other: object, are_equal: bool):
     assert bool(validate_arguments({"x": [one, other]}, UNIQUE)) is are_equal
-
-
-@pytest.mark.parametrize("name", [None, "a"])
-def test_deep_items_are_told_apart(name: str | None):
-    def nested(leaf: object) -> object:
-        for _ in range(20_000):
-            leaf = [leaf] if name is None else {name: leaf}
-        return leaf
-
-    assert validate_arguments({"x": [nested(1), nested(2)]}, UNIQUE) == ()
-    assert len(validate_arguments({"x": [nested(1), nested(1.0)]}, UNIQUE)) == 1
 
 
 def test_one_value_in_two_places_is_no_circle():

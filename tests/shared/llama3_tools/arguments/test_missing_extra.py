@@ -9,7 +9,7 @@ import pytest
 from llama3_tools import MissingExtraError, coerce_arguments, validate_arguments
 
 
-@pytest.mark.parametrize("missing", ["attrs", "jsonschema", "jsonschema.protocols", "referencing"])
+@pytest.mark.parametrize("missing", ["jsonschema", "jsonschema.protocols", "referencing"])
 def test_validation_names_the_extra_and_coercion_does_without(missing: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(sys.modules, "llama3_tools.arguments.standard", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
@@ -22,6 +22,6 @@ def test_validation_names_the_extra_and_coercion_does_without(missing: str, monk
 
 def test_what_else_is_missing_is_not_called_an_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(sys.modules, "llama3_tools.arguments.standard", raising=False)
-    monkeypatch.setitem(sys.modules, "llama3_tools.arguments.rules", None)
-    with pytest.raises(ModuleNotFoundError, match=r"llama3_tools\.arguments\.rules"):
+    monkeypatch.setitem(sys.modules, "llama3_tools.arguments.patterns", None)
+    with pytest.raises(ModuleNotFoundError, match=r"llama3_tools\.arguments\.patterns"):
         validate_arguments({}, {})

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from llama3_tools.arguments.references import NOWHERE, find_reference, resolve_reference
+from llama3_tools.arguments.references import resolve_reference
 
 KEYS = ("a b", "a/b", "m~n", "~1", "ä", "", "%", "a%25b", "a+b")
 ROOT = {
@@ -36,7 +36,7 @@ ROOT = {
     ],
 )
 def test_a_pointer_leads_where_the_standard_says(reference: str, expected: object):
-    assert find_reference(ROOT, reference) == {"const": expected}
+    assert resolve_reference(ROOT, reference) == {"const": expected}
     validator = Draft202012Validator({"$ref": reference, **ROOT, "anyOf": [{"const": 0}, {"const": 1}, True]})
     assert validator.is_valid(expected)
     assert not validator.is_valid("anything else")
@@ -44,7 +44,6 @@ def test_a_pointer_leads_where_the_standard_says(reference: str, expected: objec
 
 @pytest.mark.parametrize("reference", ["#/$defs/none", "#/anyOf/2", "other.json", "#anchor"])
 def test_a_reference_may_lead_nowhere(reference: str):
-    assert find_reference(ROOT, reference) is NOWHERE
     assert resolve_reference(ROOT, reference) is True
     with pytest.raises(Unresolvable):
         Draft202012Validator({**ROOT, "$ref": reference, "anyOf": [True]}, registry=Registry()).is_valid("")
@@ -54,8 +53,8 @@ def test_a_reference_may_lead_nowhere(reference: str):
     "reference", ["#/anyOf/01", "#/anyOf/-1", "#/anyOf/1_0", "#/anyOf/\u0660", "#/anyOf/" + "9" * 5000, 5]
 )
 def test_an_index_is_written_in_one_way(reference: object):
-    assert find_reference(ROOT, reference) is NOWHERE
+    assert resolve_reference(ROOT, reference) is True
 
 
 def test_the_whole_schema_is_a_target_too():
-    assert find_reference(ROOT, "#") is ROOT
+    assert resolve_reference(ROOT, "#") is ROOT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llama3_tools import ArgumentChange, ArgumentProblem, ProblemReason, coerce_arguments, validate_arguments
-from llama3_tools.arguments.wording import declared_as, item_twice, json_type, known_elsewhere, problem_at, unknown_name
+from llama3_tools.arguments.wording import declared_as, known_elsewhere, problem_at, unknown_name
 
 INTEGERS = {"type": "object", "properties": {"a": {"additionalProperties": {"items": {"type": "integer"}}}}}
 
@@ -39,28 +39,6 @@ def test_of_very_many_changes_the_last_one_is_the_whole():
         )
 
 
-class OfOurOwn(dict[str, int]):
-    """A dict that is none by its type."""
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        *(
-            (None, "null"),
-            (True, "boolean"),
-            (0, "integer"),
-            (5.0, "integer"),
-            (2.5, "number"),
-            (float("inf"), "number"),
-        ),
-        *(("", "string"), ([], "array"), ({}, "object"), (OfOurOwn(), "object"), (b"", ""), ((), "")),
-    ],
-)
-def test_a_value_has_a_type_of_json_or_none(value: object, kind: str):
-    assert json_type(value) == kind
-
-
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
@@ -92,23 +70,6 @@ def test_a_schema_of_many_words_is_shortened():
     assert declared_as({"const": "a" * 200}).endswith("… (202 characters)")
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (None, "null"),
-        ("a\nü", 'the string "a\\nü"'),
-        ([], "an empty array"),
-        ([1, 2], "an array of 2"),
-        ({}, "an empty object"),
-        ({"a": 1}, "an object of 1"),
-        (b"", "a value of the type bytes"),
-    ],
-)
-def test_what_was_found_is_shown_in_short(value: object, shown: str):
-    problem = problem_at(("a", 0), "boolean", value, ProblemReason.WRONG_TYPE)
-    assert (problem.path, problem.message) == ("$.a[0]", f"$.a[0]: expected boolean, got {shown}")
-
-
 def test_an_integer_that_python_does_not_write_is_shown_by_its_type():
     message = problem_at(("a",), "boolean", 10**5000, ProblemReason.WRONG_TYPE).message
     assert message == "$.a: expected boolean, got a value of the type int"
@@ -121,8 +82,7 @@ def test_a_missing_parameter_says_what_it_should_be_if_that_is_declared():
     assert missing == ["$.a: missing, expected integer", "$.a: missing"]
 
 
-def test_names_and_items_are_said_in_short():
+def test_names_are_said_in_short():
     assert unknown_name([]) == "unknown, expected none"
     assert len(unknown_name(["name"] * 1000)) < 200
     assert known_elsewhere("null", []) == "unknown here; of another alternative, which expects null, got an empty array"
-    assert item_twice(5, 1, 2) == "expected no item twice, got the integer 5 at [1] and [2]"

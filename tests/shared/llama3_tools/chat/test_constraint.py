@@ -11,7 +11,6 @@ from llama3_tools.chat import Hold, ToolChat
 
 NOW = {"name": "now"}
 THEN = {"name": "at.then", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}
-MESSAGE = r'"\"" char{0,200} "\""'
 LOST = {"name": "lost", "parameters": {"type": "object", "properties": {"a": {"$ref": "#/$defs/Gone"}}}}
 
 
@@ -47,21 +46,10 @@ def test_a_schema_holds_a_server_to_what_is_due(tool_choice: str, options: dict[
     assert [branch.get("properties", {}).get("name", {}).get("enum", [None])[0] for branch in branches] == names
 
 
-@pytest.mark.parametrize(
-    ("tool_choice", "prompt_format", "root"),
-    [
-        ("required", "json", "root ::= call0 | call1"),
-        ("required", "strict", rf'root ::= "{{\"message\": " {MESSAGE} ", \"tool_call\": " ( call0 | call1 ) "}}"'),
-        (
-            "auto",
-            "strict",
-            rf'root ::= "{{\"message\": " {MESSAGE} ", \"tool_call\": " ( call0 | call1 | "null" ) "}}"',
-        ),
-    ],
-)
-def test_so_does_a_grammar(tool_choice: str, prompt_format: str, root: str):
-    written = constraint([NOW, THEN], tool_choice, prompt_format=prompt_format, constrain="grammar")["grammar"]
-    assert written.splitlines()[0] == root
+def test_the_server_of_llama_cpp_python_has_the_schema_elsewhere_and_strings_with_an_end():
+    held = constraint([NOW], "auto", prompt_format="strict", constrain="json_object")["response_format"]
+    assert held["type"] == "json_object"
+    assert "{0,200}" in held["schema"]["properties"]["message"]["pattern"]
 
 
 def test_a_schema_that_servers_cannot_take_is_an_error_only_if_it_was_asked_for():

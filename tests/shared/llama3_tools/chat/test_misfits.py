@@ -48,8 +48,8 @@ def test_other_rules_of_a_schema_take_jsonschema(has_extra: bool):
 
 def test_an_unknown_tool_has_none_and_no_model_can_mend_a_schema():
     assert ArgumentChecks({}).misfits("f", {"n": "x"}) == []
-    broken = Tool("f", "", {"type": "object", "properties": {"n": {"type": "string", "minLength": "x"}}})
-    assert ArgumentChecks({"f": broken}).misfits("f", {"n": 5}) == []
+    odd = Tool("f", "", {"type": "object", "properties": {"n": {"type": "string", "minLength": "x"}}})
+    assert ArgumentChecks({"f": odd}).misfits("f", {"n": "x"}) == []
 
 
 def test_too_deep_is_no_misfit():

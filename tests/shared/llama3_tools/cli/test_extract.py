@@ -139,41 +139,9 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: P
     ]
 
 
-BROKEN = '{"name": "f", "parameters": {oops}}'
-
-SHOWN = [
-    (f"Hm. <tool_call>{CALL}</tool_call>", "-: 1 call"),
-    (f"<tool_call>{CALL}</tool_call>", 'call     1:12  get_weather {"city": "Paris"}  read as tool_call'),
-    (f"<tool_call>{CALL}</tool_call>", "removed  1:1   '<tool_call>'"),
-    (f"a\nb {BROKEN}", "rejected  2:3  malformed: expected a key or '}' at offset 33, found 'o'"),
-    (f"Like `{CALL}`", "quoted: in a code span"),
-    (CALL[:-4], "let the model write more"),
-    (f"<think>{CALL}</think>", "quoted: in thoughts"),
-    ("I would {call} it.", "There is no whole call in it"),
-    ('{"name": "f", "args": {}}', "with --tools that declare f, it is a call: f {}"),
-]
-
-
-@pytest.mark.parametrize(("text", "shown"), SHOWN)
-def test_show_says_what_became_of_each_segment_and_why(text: str, shown: str) -> None:
-    assert shown in extract("--show", stdin=text).stdout
-
-
-def test_show_names_a_tool_that_was_not_declared(tmp_path: Path) -> None:
-    shown = " ".join(extract("--show", "--tools", write(tmp_path, "tools.json", TOOLS), stdin=CALL).stdout.split())
-    assert "unknown_tool: 'get_weather' is not a declared tool; declared: clock" in shown
-    assert "--on-unknown-tool call" in shown
-
-
 def test_show_prints_in_colour_where_it_is_wanted() -> None:
     assert f"\x1b[1;32m{CALL}" in extract("--show", "--color", "always", stdin=CALL).stdout
     assert "\x1b" not in extract("--show", "--color", "never", stdin=CALL).stdout
-
-
-def test_show_fills_no_line_with_spaces() -> None:
-    printed = extract("--show", "--color", "never", stdin='{"name": "f", "parameters": {}}').stdout
-    assert max(map(len, printed.splitlines())) < 60
-    assert [line for line in printed.splitlines() if line != line.rstrip()] == []
 
 
 @pytest.mark.parametrize("color", ["never", "always"])
@@ -222,12 +190,6 @@ def test_reasoning_is_given_apart() -> None:
     assert (line["reasoning"], line["content"], line["tool_calls"]) == (f"Hm, {CALL}", "Done.", [])
 
 
-def test_reasoning_is_shown_in_its_place() -> None:
-    result = extract("--split-reasoning", "--show", "--color", "never", stdin=f"<think>Hm, {CALL}?</think> Done.")
-    assert "<think>Hm" in result.stdout
-    assert "quoted: in thoughts" in result.stdout
-
-
 def test_only_the_formats_asked_for_are_read() -> None:
     (line,) = lines(extract("--format", "code", "--format", "function", stdin=f"{CALL} <function=f>{{}}</function>"))
     assert [call["format"] for call in line["tool_calls"]] == ["function"]
@@ -263,25 +225,11 @@ def test_arguments_are_made_to_fit_if_asked_for(tmp_path: Path) -> None:
     assert "by" in problem["message"]
 
 
-def test_show_says_what_was_made_to_fit_and_what_does_not(tmp_path: Path) -> None:
-    tools = write(tmp_path, "tools.json", WAIT)
-    notes = ("$.days is integer: '3' became 3", "$.by")
-    for options, expected in ([], (False, False)), (["--coerce"], (True, True)):
-        shown = extract("--show", "--tools", tools, *options, stdin=MISFIT).stdout
-        assert tuple(note in shown for note in notes) == expected
-
-
 def test_limits_are_kept(tmp_path: Path) -> None:
     (line,) = lines(extract("--limit", "max_calls=1", stdin=CALL * 2))
     assert [len(line["tool_calls"]), line["rejections"][0]["reason"]] == [1, "too_many"]
-    shown = extract("--show", "--limit", "max_calls=1", stdin=CALL * 2).stdout
-    assert "too_many: beyond the first 1 calls" in " ".join(shown.split())
     tools = write(tmp_path, "tools.json", TOOLS)
     assert extract("--limit", "max_depth=200", "--tools", tools, stdin=CALL).exit_code == 2
-
-
-def test_repair_is_not_advised_where_it_mends_nothing() -> None:
-    assert "--repair" not in extract("--show", stdin=BROKEN).stdout
 
 
 def test_what_was_misspelt_or_repaired_is_in_the_line(tmp_path: Path) -> None:
@@ -292,19 +240,9 @@ def test_what_was_misspelt_or_repaired_is_in_the_line(tmp_path: Path) -> None:
     assert (misspelt["deviations"], "repaired_from" in misspelt) == (["the tag is written <function(NAME)>{…}"], False)
 
 
-def test_what_was_misspelt_or_repaired_is_shown(tmp_path: Path) -> None:
-    tools = write(tmp_path, "tools.json", TOOLS)
-    text = "{'name': 'clock', 'parameters': {}}\n<function(clock)>{}</function>"
-    shown = extract("--tools", tools, "--repair", "--show", "--color", "never", stdin=text).stdout
-    assert "read as json, repaired" in " ".join(shown.split())
-    assert "read as function, the tag is written <function(NAME)>{…}" in " ".join(shown.split())
-
-
 @pytest.mark.parametrize(("options", "called"), [([], ["code"]), (["--incomplete"], [])])
 def test_an_output_that_a_limit_ended_is_read_as_such(tmp_path: Path, options: list[str], called: list[str]) -> None:
     tools = write(tmp_path, "tools.json", '[{"name": "code_interpreter"}]')
     text = "<|python_tag|>print(1)"
     (line,) = lines(extract("--tools", tools, *options, stdin=text))
     assert [call["format"] for call in line["tool_calls"]] == called
-    shown = extract("--tools", tools, "--show", *options, stdin=text).stdout
-    assert ("read as code" in shown, "truncated: " in shown) == (bool(called), not called)

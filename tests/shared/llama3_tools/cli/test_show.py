@@ -13,7 +13,6 @@ from llama3_tools.output.segments import read_segments
 from screens import on_screen
 
 CALL = '{"name": "clock", "parameters": {"city": "Paris"}}'
-TRUNCATED = f"Hm,\n<tool_call>{CALL}</tool_call>\nor <think>{CALL}</think><think>Or {CALL}</think>{CALL[:-3]}"
 ODD = (
     "{'name': 'clock', 'parameters': {}}, <function(clock)>{'é\u200dé': 1}</function>\n\n"
     '{"name": "é\u200dé", "parameters": {}} and\n'
@@ -21,34 +20,7 @@ ODD = (
 )
 ODD_OPTIONS = {"tools": [{"name": "clock"}, {"name": "ü\u200dü"}], "repair": True}
 OTHER = 'So:\n<function=clock {"city": "é\u200dé"}></function>\n<|python_tag|>1 + 1<|eom_id|>'
-LONG = f'{{"name": "f", "parameters": {{"a": "{"x" * 56}"}}}}\n{{"name": "f", "parameters": 7}}'
 
-SHOWN_TRUNCATED = """\
-[bold]a\\x1b.txt[/]: 1 call, 3 rejections
-
-  Hm,
-  [dim cyan]<tool_call>[/][bold green]{"name": "clock", "parameters": {"city": [/]
-  [bold green]"Paris"}}[/][dim cyan]</tool_call>[/]
-  or [yellow]<think>[/][bold red]{"name": "clock", "parameters": {"city": [/]
-  [bold red]"Paris"}}[/][yellow]</think><think>Or [/][bold red]{"name": "clock", "parameters": [/]
-  [bold red]{"city": "Paris"}}[/][yellow]</think>[/][bold red]{"name": "clock", "parameters": [/]
-  [bold red]{"city": "Paris[/]
-
-  [dim cyan]removed [/]  1:4    [dim]'\\n<tool_call>'[/]
-  [bold green]call    [/]  2:12   clock {"city": "Paris"}[dim]  read as tool_call[/]
-  [dim cyan]removed [/]  2:62   [dim]'</tool_call>\\n'[/]
-  [bold red]rejected[/]  3:11   [bold]quoted[/]: in thoughts
-                   [dim]the model only mentions this call: it has to [/]
-                   [dim]call outside quotations, code and thoughts[/]
-  [bold red]rejected[/]  3:79   [bold]quoted[/]: in thoughts
-                   [dim]the model only mentions this call: it has to [/]
-                   [dim]call outside quotations, code and thoughts[/]
-  [bold red]rejected[/]  3:137  [bold]truncated[/]: the output ends inside it, where the
-                   rest of a string was due
-                   [dim]let the model write more (max_tokens), unless [/]
-                   [dim]it left out a brace or a quote[/]
-
-"""
 
 SHOWN_ODD = """\
 [bold]a\\x1b.txt[/]: 3 calls, 1 rejection
@@ -78,43 +50,6 @@ SHOWN_ODD = """\
 
 """
 
-SHOWN_LONG = """\
-[bold]a\\x1b.txt[/]: 1 call, 1 rejection
-
-  [bold green]{"name": "f", "parameters": [/]
-  [bold green]{"a": [/]
-  [bold green]"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[/]
-  [bold green]xxxxxxxxxxxxxxxxxxxxxxxxx"}}[/]
-  [bold red]{"name": "f", "parameters": 7}[/]
-
-  [bold green]call    [/]  1:1  f {"a":
-                 "xxxxxxxxxxxxxxxx
-                 xxxxxxxxxxxxxxxxx
-                 xxxxxxxxxxxxxxxxx
-                 xxxxxx"}[dim]  read as[/]
-                 [dim]json[/]
-  [bold red]rejected[/]  2:1  [bold]invalid_arguments[/]
-                 : 'parameters' is
-                 neither an object
-                 nor a string that
-                 holds one
-
-"""
-
-SHOWN_PROSE = """\
-[bold]a\\x1b.txt[/]: 0 calls
-
-  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-  x
-
-  There is no whole call in it: no
-  JSON object with a name and
-  arguments, bare, in a tag or in a
-  code fence. There is none with
-  --format all or with other tools
-  either.
-
-"""
 
 SHOWN_OTHER = """\
 [bold]a\\x1b.txt[/]: 0 calls, 2 rejections
@@ -136,19 +71,6 @@ SHOWN_OTHER = """\
 
 """
 
-SHOWN_REMOVED = """\
-[bold]a\\x1b.txt[/]: 0 calls
-
-  [dim cyan]<|eot_id|>[/]...
-
-  [dim cyan]removed[/]  1:1  [dim]'<|eot_id|>'[/]
-
-  There is no whole call in it: no JSON object with a name and
-  arguments, bare, in a tag or in a code fence. There is none
-  with --format all or with other tools either.
-
-"""
-
 
 def shown(text: str, options: dict[str, Any], width: int) -> str:
     extractor = Extractor(**options)
@@ -159,12 +81,8 @@ def shown(text: str, options: dict[str, Any], width: int) -> str:
 @pytest.mark.parametrize(
     ("text", "options", "width", "expected"),
     [
-        (TRUNCATED, {}, 68, SHOWN_TRUNCATED),
         (ODD, ODD_OPTIONS, 60, SHOWN_ODD),
-        (LONG, {}, 36, SHOWN_LONG),
-        ("x" * 37, {}, 40, SHOWN_PROSE),
         (OTHER, {}, 64, SHOWN_OTHER),
-        ("<|eot_id|>...", {}, 64, SHOWN_REMOVED),
     ],
 )
 def test_an_output_is_shown_in_colour_with_what_became_of_its_segments(
@@ -173,32 +91,9 @@ def test_an_output_is_shown_in_colour_with_what_became_of_its_segments(
     assert shown(text, options, width) == expected
 
 
-def test_what_a_segment_became_and_where_it_stands_stay_in_one_line() -> None:
-    assert "[bold green]call[/]  1:1  f\n" in shown('{"name": "f", "parameters": {}}', {}, 16)
-
-
 def test_the_same_call_is_told_once_where_it_would_stand() -> None:
     call = '{"tool": "f", "args": {}}'
     assert shown(f'{{"tool_calls": [{call}, {call}]}}', {}, 120).count("that declare f, it is a call: f {}") == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "tools", "expected"),
-    [
-        (
-            '{"tool": "g", "args": {}}',
-            [{"name": "f"}],
-            "with --tools that declare g, it is a call",
-        ),
-        (
-            f'{{"tool": "g", "args": {{"text": "{"x" * 60}"}}}}',
-            None,
-            f'with --tools that declare g, it is a call: g {{"text": "{"x" * 28}… (74 characters)',
-        ),
-    ],
-)
-def test_options_and_what_they_call_are_told_in_a_line(text: str, tools: Any, expected: str) -> None:
-    assert expected in shown(text, {"tools": tools}, 140)
 
 
 def test_what_other_options_call_is_told_in_the_order_of_the_text() -> None:

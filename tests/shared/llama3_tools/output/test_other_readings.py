@@ -73,7 +73,7 @@ FORMATS, TOOLS, UNKNOWN, REPAIR = (option.value for option in Option)
         pytest.param(
             "<|python_tag|>1 + 1",
             {"tools": F},
-            [([FORMATS, UNKNOWN], "code_interpreter", 14), ([TOOLS], "code_interpreter", 14)],
+            [([TOOLS], "code_interpreter", 14)],
             id="code, other tools",
         ),
         pytest.param(

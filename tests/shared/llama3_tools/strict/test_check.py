@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import re
 from typing import Any
 
 import pytest
@@ -76,131 +75,65 @@ def one_with(value: object) -> str:
 
 LONG = "5" * 5000  # an integer that Python does not read at once
 
-# The problem, the offset where it goes wrong, and words of the message.
+# The problem, the offset where it goes wrong, and the noun that helps.
 PROBLEMS: dict[str, tuple[str, str, int, str]] = {
-    "nothing": ("", "empty", 0, "empty: the output is empty. "),
-    "white space": (" \n", "empty", 0, "the output is empty"),
-    "prose": ("It is sunny in Rome.", "no_json", 0, "begins 'It is sunny in Rome.'. "),
-    "prose with braces": ('The set {a, b} and {"a"} too.', "no_json", 0, "no JSON object"),
-    "text before": (f"Sure! {NULL}", "text_before", 0, "'Sure! ' stands before the JSON object at offset 6"),
-    "much text before": (f"{'Well. ' * 9}{NULL}", "text_before", 0, "'Well. Well. Well. We'… stands before"),
-    "a byte order mark": (f"\ufeff{NULL}", "text_before", 0, r"'\ufeff' stands before"),
-    "a space that JSON does not have": (f"{NULL}\xa0", "text_after", 36, r"'\xa0' stands after"),
-    "text before an object that is cut off": (f"Sure! {ONE[:-9]}", "text_before", 0, "at offset 6"),
-    "braces before": (f'A {{"set"}} first: {NULL}', "text_before", 0, "at offset 17"),
-    "text before an object that is cut off in an escape": (
-        r'Sure! {"message": "\u00',
-        "text_before",
-        0,
-        "stands before the JSON object at offset 6. ",
-    ),
-    "a brace too many before": (f'Sure! {{"Hi" {NULL}', "text_before", 0, "at offset 12"),
-    "text after": (
-        f"{NULL} Anything else?",
-        "text_after",
-        37,
-        "'Anything else?' stands after the JSON object, at offset 37",
-    ),
-    "a brace after": (f"{NULL}}}", "text_after", 36, "at offset 36"),
-    "braces after": (f'{NULL} {{"set"}}', "text_after", 37, "at offset 37"),
-    "embedded": (f"Sure! {NULL} Done.", "embedded", 0, "before the JSON object at offset 6, and 'Done.' after it"),
-    "a fence": (f"```json\n{NULL}\n```", "fenced", 0, "a code fence"),
-    "a fence and what it is said to hold": (
-        f"```json title='The {{answer}}, a' {'b' * 50}\n{NULL}\n```",
-        "fenced",
-        0,
-        "fence",
-    ),
-    "a fence in one line": (f"```json {NULL}```", "fenced", 0, "a code fence"),
-    "a backtick": (f"`{NULL}`", "fenced", 0, "a code fence"),
-    "text behind a fence": (f"``` is a fence: {NULL}", "text_before", 0, "stands before"),
-    "a fence of tildes": (f"~~~\n{NULL}\n~~~", "fenced", 0, "a code fence"),
-    "a fence in text": (f"Here:\n```\n{NULL}\n```\nDone.", "fenced", 6, "at offset 6"),
-    "a fence behind much text": (f"{'Well. ' * 99}```json\n{NULL}\n```", "fenced", 594, "at offset 594"),
-    "two objects": (f"{ONE}\n{NULL}", "two_objects", len(ONE) + 1, "a second JSON object"),
-    "two objects and a delimiter": (f"{NULL}; {NULL}", "two_objects", 38, "at offset 38"),
-    "a second object that is cut off": (f"{NULL} {NULL[:-3]}", "two_objects", 37, "at offset 37"),
-    "a protocol token before": (f"<|python_tag|>{NULL}", "protocol_token", 0, "<|python_tag|>"),
-    "a protocol token behind white space": (f"\n<|python_tag|>{NULL}", "protocol_token", 1, "<|python_tag|>"),
-    "a protocol token after": (f"{NULL}<|eot_id|>", "protocol_token", 36, "the server should have cut off"),
-    "malformed": ('{"message": "Hi", "tool_call": None}', "malformed", 31, "at offset 31"),
-    "malformed, behind white space": ('{"message": "Hi",  \n }', "malformed", 21, "at offset 21"),
-    "white space, then malformed": (' {"message": "Hi",, }', "malformed", 18, "at offset 18"),
-    "a number too large": ('{"message": 1e999 }', "malformed", 17, "before offset 17"),
-    "malformed, no key": ("{x}", "malformed", 1, "at offset 1"),
+    "nothing": ("", "no_json", 0, "empty"),
+    "white space": (" \n", "no_json", 0, "empty"),
+    "prose": ("It is sunny in Rome.", "no_json", 0, "'It is sunny in Rome.'"),
+    "prose with braces": ('The set {a, b} and {"a"} too.', "no_json", 0, "'The set"),
+    "a long number": (LONG, "no_json", 0, "'5555"),
+    "text before": (f"Sure! {NULL}", "text_around", 0, "'Sure! '"),
+    "much text before": (f"{'Well. ' * 9}{NULL}", "text_around", 0, "'Well. Well. Well. We'…"),
+    "a byte order mark": (f"\ufeff{NULL}", "text_around", 0, r"'\ufeff'"),
+    "a space that JSON does not have": (f"{NULL}\xa0", "text_around", 36, r"'\xa0'"),
+    "text before an object that is cut off": (f"Sure! {ONE[:-9]}", "text_around", 0, "'Sure! '"),
+    "the same, in an escape": (r'Sure! {"message": "\u00', "text_around", 0, "'Sure! '"),
+    "braces before": (f'A {{"set"}} first: {NULL}', "text_around", 0, "'A {"),
+    "text after": (f"{NULL} Anything else?", "text_around", 37, "'Anything else?'"),
+    "a brace after": (f"{NULL}}}", "text_around", 36, "'}'"),
+    "a fence": (f"```json\n{NULL}\n```", "text_around", 0, "```json"),
+    "two objects": (f"{ONE}\n{NULL}", "text_around", len(ONE) + 1, "after"),
+    "a protocol token": (f"{NULL}<|eot_id|>", "text_around", 36, "<|eot_id|>"),
+    "an array": (f"[{NULL}]", "text_around", 0, "'['"),
+    "malformed": ('{"message": "Hi", "tool_call": None}', "malformed", 31, "value"),
+    "malformed, behind white space": (' {"message": "Hi",,  \n }', "malformed", 18, "','"),
+    "a number too large": ('{"message": 1e999 }', "malformed", 17, "number"),
     "a raw line break in a string": ('{"message": "a\nb", "tool_call": null}', "malformed", 14, r"'\n'"),
     "half a surrogate pair": (r'{"message": "\ud83d", "tool_call": null}', "malformed", 13, "half a surrogate pair"),
-    "a key twice": ('{"message": "a", "message": "b", "tool_call": null}', "malformed", 0, "'message' stands twice"),
-    "a key twice in the arguments": (
-        one('{"name": "clock", "arguments": {"a": 1, "a": 1}}'),
-        "malformed",
-        69,
-        "at offset 69",
-    ),
+    "a key twice": ('{"message": "a", "message": "b", "tool_call": null}', "malformed", 0, "'message'"),
+    "a key of a call twice": (one('{"name": "a", "name": "clock", "arguments": {}}'), "malformed", 29, "twice"),
+    "a key twice in the arguments": (one('{"name": "clock", "arguments": {"a": 1, "a": 1}}'), "malformed", 69, "'a'"),
     "a key twice inside the arguments": (
         " " + one(r'{"name": "clock", "arguments": {"a": [{"b": "}b", "\u0062" : 1}]}}'),
         "malformed",
         80,
-        "the key 'b' stands twice in one object of the arguments in 'tool_call', again at offset 80",
+        "'b' stands twice",
     ),
     "cut off": (ONE[:-9], "truncated", len(ONE) - 9, "the rest of a string was due"),
     "cut off before the end": (NULL[:-1], "truncated", len(NULL) - 1, "was due"),
-    "too deep": (
-        one('{"name": "f", "arguments": {"a": ' + "[" * 200 + "]" * 200 + "}}"),
-        "too_deep",
-        0,
-        "nested deeper than 128 levels",
-    ),
-    "an array": (f"[{NULL}]", "wrong_type", 0, "an array, not an object"),
-    "a string": ('"Hi"', "wrong_type", 0, "a string, not an object"),
-    "a number": (" 5", "wrong_type", 1, "a number, not an object"),
-    "a long number": (LONG, "wrong_type", 0, "a number, not an object"),
-    "no number of JSON's": ("NaN", "no_json", 0, "begins 'NaN'"),
-    "another that is none": ("-Infinity", "no_json", 0, "begins '-Infinity'"),
-    "values": ('1, "a": 2', "no_json", 0, "begins"),
-    "an empty object": ("{}", "missing_key", 0, "'message' is missing in the object at offset 0, whose keys are: none"),
-    "a bare call": (CALL, "missing_key", 0, "whose keys are: name, arguments"),
-    "many keys": (json.dumps(dict.fromkeys("abcdefghi")), "missing_key", 0, "whose keys are: a, b, c, d, e, f, g, h. "),
-    "no tool_call": ('{"message": "Hi"}', "missing_key", 0, "'tool_call' is missing"),
-    "a key with a line break": (
-        r'{"message": "Hi", "tool\n2026 ERROR \t\u001b": null}',
-        "missing_key",
-        0,
-        r"whose keys are: message, tool\n2026 ERROR \t\x1b. ",
-    ),
-    "no message": (' {"tool_call": null}', "missing_key", 1, "'message' is missing in the object at offset 1"),
-    "the other form": (
-        MANY,
-        "missing_key",
-        0,
-        "'tool_call' is missing in the object at offset 0, whose keys are: message",
-    ),
-    "one key more": ('{"message": "", "tool_call": null, "thought": 1}', "unknown_key", 46, "'thought'"),
-    "message null": (
-        '{"message": null, "tool_call": null}',
-        "wrong_type",
-        12,
-        "'message' at offset 12 is null, not a string. ",
-    ),
-    "tool_call a string": (one('"clock"'), "wrong_type", 29, "is a string, not an object or null"),
-    "tool_call an array": (one(f"[{CALL}]"), "wrong_type", 29, "is an array, not an object or null"),
-    "a call without arguments": (one('{"name": "clock"}'), "invalid_call", 29, "'arguments' is missing in 'tool_call'"),
-    "a call with parameters": (one('{"name": "clock", "parameters": {}}'), "invalid_call", 29, "name, parameters"),
-    "a call with an id": (one('{"name": "clock", "arguments": {}, "id": 1}'), "invalid_call", 70, "'id'"),
-    "a call with a key twice": (one('{"name": "a", "name": "clock", "arguments": {}}'), "invalid_call", 29, "twice"),
-    "a call without a name": (one('{"name": "", "arguments": {}}'), "invalid_call", 38, "is an empty string"),
-    "a name that is none": (one('{"name": 5, "arguments": {}}'), "invalid_call", 38, "a number, not a name"),
+    "too deep": (one('{"name": "f", "arguments": {"a": ' + "[" * 200 + "]" * 200 + "}}"), "over_limit", 0, "128"),
+    "an empty object": ("{}", "wrong_shape", 0, "'message'"),
+    "a bare call": (CALL, "wrong_shape", 0, "name, arguments"),
+    "a key with a line break": (r'{"message": "Hi", "tool\n2026": null}', "wrong_shape", 0, r"message, tool\n2026"),
+    "the other form": (MANY, "wrong_shape", 0, "'tool_call'"),
+    "one key more": ('{"message": "", "tool_call": null, "thought": 1}', "wrong_shape", 46, "'thought'"),
+    "message null": ('{"message": null, "tool_call": null}', "wrong_shape", 12, "null, not a string"),
+    "tool_call a string": (one('"clock"'), "wrong_shape", 29, "a string, not an object or null"),
+    "a call without arguments": (one('{"name": "clock"}'), "wrong_shape", 29, "'arguments'"),
+    "a call with an id": (one('{"name": "clock", "arguments": {}, "id": 1}'), "wrong_shape", 70, "'id'"),
+    "a call without a name": (one('{"name": "", "arguments": {}}'), "wrong_shape", 38, "an empty string"),
+    "a name that is none": (one('{"name": 5, "arguments": {}}'), "wrong_shape", 38, "a number, not a name"),
     "stringified arguments": (
         one('{"name": "clock", "arguments": "{}"}'),
-        "invalid_call",
+        "wrong_shape",
         60,
         "a string, not an object",
     ),
     "a tool's schema": (
         one('{"name": "clock", "arguments": {"type": "object", "properties": {}}}'),
-        "invalid_call",
+        "wrong_shape",
         29,
-        "the schema of 'clock', not a call of it",
+        "the schema of 'clock'",
     ),
     "an unknown tool": (one('{"name": "rm", "arguments": {}}'), "unknown_tool", 38, "declared: get_weather, clock"),
     "an unknown tool and a long number": (
@@ -212,68 +145,45 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "problem", "offset", "words"), PROBLEMS.values(), ids=PROBLEMS)
-def test_anything_else_is_an_error_that_says_what_and_where(text: str, problem: str, offset: int, words: str):
+@pytest.mark.parametrize(("text", "problem", "offset", "noun"), PROBLEMS.values(), ids=PROBLEMS)
+def test_anything_else_is_an_error_that_says_what_and_where(text: str, problem: str, offset: int, noun: str):
     with pytest.raises(ResponseFormatError) as raised:
         parse_response(text, tools=TOOLS)
     error = raised.value
-    assert (str(error.problem), error.offset) == (problem, offset)
-    assert error.output == text, "nothing of the output is lost"
+    assert (str(error.problem), error.offset, error.output) == (problem, offset, text)
+    assert error.detail.endswith(f", at offset {offset}")
     assert str(error).startswith(f"{problem}: {error.detail}. Expected one JSON object and nothing else: {{")
-    assert words in str(error)
-    named = re.search(r"(?<!object )at offset (\d+)", error.detail)
-    assert named is None or int(named[1]) == offset, "the error and its text name one place"
+    assert noun in error.detail
 
 
 def test_a_schema_is_no_call_of_any_tool_but_one_that_takes_properties():
     text = one('{"name": "make", "arguments": {"type": "object", "properties": {}}}')
-    with pytest.raises(ResponseFormatError, match="the schema of 'make', not a call of it"):
+    with pytest.raises(ResponseFormatError, match="the schema of 'make'"):
         parse_response(text)
     make = {"name": "make", "parameters": {"type": "object", "properties": {"properties": {"type": "object"}}}}
     assert parse_response(text, tools=[make]).tools_called
 
 
-def test_each_problem_has_a_case():
-    found = {problem for _, problem, _, _ in PROBLEMS.values()} | {"tool_choice"}
-    found |= {problem for _, _, _, problem, _ in BEYOND.values()}
-    assert found == {str(problem) for problem in ResponseFormatProblem}
-
-
-# The array of calls, bounds that allow it, and ones that do not; the problem, and words of the message.
-BEYOND: dict[str, tuple[str, Limits, Limits, str, str]] = {
-    "calls": (
-        f"[{CALL}, {CALL}]",
-        Limits(max_calls=2),
-        Limits(max_calls=1),
-        "too_many",
-        "'tool_calls' at offset 32 holds 2 calls, and at most 1 may be",
-    ),
+# The array of calls, bounds that allow it, and ones that do not.
+BEYOND: dict[str, tuple[str, Limits, Limits, str]] = {
+    "calls": (f"[{CALL}, {CALL}]", Limits(max_calls=2), Limits(max_calls=1), "2 calls, and at most 1"),
     "a call": (
         f"[{CALL}, {one_with('x' * 300)}]",
         Limits(max_call_length=len(one_with("x" * 300))),
         Limits(max_call_length=len(one_with("x" * 300)) - 1),
-        "too_long",
-        "the call in tool_calls[1] at offset 90 is longer than 340 characters",
+        "tool_calls[1] is longer than 340 characters",
     ),
-    "a level": (
-        f"[{CALL}, {one_with([{}])}]",
-        Limits(max_depth=3),
-        Limits(max_depth=2),
-        "too_deep",
-        "the arguments in tool_calls[1] at offset 121 are nested deeper than 2 levels",
-    ),
+    "a level": (f"[{CALL}, {one_with([{}])}]", Limits(max_depth=3), Limits(max_depth=2), "deeper than 2 levels"),
 }
 
 
-@pytest.mark.parametrize(("calls", "wide", "narrow", "problem", "words"), BEYOND.values(), ids=BEYOND)
-def test_what_is_beyond_a_limit_is_an_error(calls: str, wide: Limits, narrow: Limits, problem: str, words: str):
+@pytest.mark.parametrize(("calls", "wide", "narrow", "words"), BEYOND.values(), ids=BEYOND)
+def test_what_is_beyond_a_limit_is_an_error(calls: str, wide: Limits, narrow: Limits, words: str):
     text = f'{{"message": "Hi", "tool_calls": {calls}}}'
     assert len(parse_response(text, tools=TOOLS, multiple=True, limits=wide).tool_calls) == 2
-    with pytest.raises(ResponseFormatError) as raised:
+    with pytest.raises(ResponseFormatError, match=r"^over_limit") as raised:
         parse_response(text, tools=TOOLS, multiple=True, limits=narrow)
-    assert raised.value.problem == problem
     assert words in raised.value.detail
-    assert f"at offset {raised.value.offset} " in raised.value.detail
 
 
 @pytest.mark.parametrize("limits", [None, Limits(max_call_length=256)])
@@ -287,7 +197,7 @@ def test_a_message_may_be_longer_than_a_call(limits: Limits | None):
 
 def test_by_default_there_are_limits_too():
     text = f'{{"message": "", "tool_calls": [{", ".join([CLOCK_CALL] * 1001)}]}}'
-    with pytest.raises(ResponseFormatError, match=r"too_many: .* holds 1001 calls, and at most 1000 may be"):
+    with pytest.raises(ResponseFormatError, match="1001 calls"):
         parse_response(text, tools=TOOLS, multiple=True, tool_choice="required")
     with pytest.raises(TypeError, match="limits are Limits"):
         parse_response(text, limits={"calls": 1})  # type: ignore[arg-type]
@@ -300,13 +210,11 @@ CLOCK_CALL = '{"name": "clock", "arguments": {}}'
     ("choice", "calls", "words"),
     [
         pytest.param("auto", [], None, id="none, auto"),
-        pytest.param("required", [], "calls nothing, where a call has to be", id="none, required"),
+        pytest.param("required", [], "nothing is called", id="none, required"),
         pytest.param("required", [CLOCK_CALL], None, id="one, required"),
-        pytest.param("clock", [], "calls nothing", id="none, one tool"),
+        pytest.param("clock", [], "nothing is called", id="none, one tool"),
         pytest.param("clock", [CLOCK_CALL], None, id="that one tool"),
-        pytest.param(
-            "clock", [CALL], "'get_weather' is called in .* at offset .*, where it has to be 'clock'", id="another tool"
-        ),
+        pytest.param("clock", [CALL], "'get_weather' is called .* where it has to be 'clock'", id="another tool"),
     ],
 )
 @pytest.mark.parametrize("multiple", [False, True])
@@ -346,22 +254,10 @@ def test_arguments_are_made_to_fit_where_that_is_asked_for():
 @pytest.mark.parametrize(
     ("text", "problem", "offset", "words"),
     [
-        (ONE, "missing_key", 0, "'tool_calls' is missing"),
-        ('{"message": "", "tool_calls": null}', "wrong_type", 30, "at offset 30 is null, not an array. "),
-        ('{"message": "", "tool_calls": {}}', "wrong_type", 30, "an object, not an array. "),
-        (
-            ' {"message": "", "tool_calls": [1]}',
-            "wrong_type",
-            31,
-            ": 'tool_calls' at offset 31 holds something else than objects. ",
-        ),
-        (f'{{"message": "", "tool_calls": [{CALL}, {{"name": "clock"}}]}}', "invalid_call", 88, "tool_calls[1]"),
-        (
-            f'{{"message": "", "tool_calls": [{CALL}, {{"name": "rm", "arguments": {{"n": {LONG}}}}}]}}',
-            "unknown_tool",
-            97,
-            "'rm'",
-        ),
+        (ONE, "wrong_shape", 0, "'tool_calls'"),
+        ('{"message": "", "tool_calls": null}', "wrong_shape", 30, "null, not an array"),
+        (' {"message": "", "tool_calls": [1]}', "wrong_shape", 31, "an array of objects"),
+        (f'{{"message": "", "tool_calls": [{CALL}, {{"name": "clock"}}]}}', "wrong_shape", 88, "tool_calls[1]"),
     ],
 )
 def test_with_multiple_the_calls_are_an_array(text: str, problem: str, offset: int, words: str):
@@ -404,7 +300,7 @@ def test_many_braces_take_no_more_than_a_look_each():
     """A search that began anew at each brace would take hours."""
     with pytest.raises(ResponseFormatError) as raised:
         parse_response("x" + '{"a": ' * 20_000)
-    assert raised.value.problem == "text_before"
+    assert raised.value.problem == "text_around"
     with pytest.raises(ResponseFormatError) as raised:
         parse_response("x" + '{"a" ' * 20_000 + ".")
     assert raised.value.problem == "no_json"
