@@ -26,8 +26,6 @@ from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.tools import ToolLike, declare_tools
 from llama3_tools.values import shortened
 
-__all__ = ["SuiteCase", "assert_tool_call"]
-
 _SHOWN = 1000
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from llama3_tools.errors import a_type, require_type
 
-__all__ = ["checked_mapping", "checked_names", "checked_tuple"]
-
 
 def checked_tuple(values: object, kind: type, what: str, cure: str) -> tuple[Any, ...]:
     """Return the values of a tuple or list as a tuple.

@@ -9,19 +9,6 @@ from itertools import islice
 from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading, Suite
 from llama3_tools.values import shortened
 
-__all__ = [
-    "few",
-    "mended_remarks",
-    "shown_around",
-    "shown_call",
-    "shown_expected",
-    "shown_found",
-    "shown_json",
-    "shown_judging",
-    "shown_reading",
-    "shown_rule",
-]
-
 _FEW = 8
 _MOST = 40
 _WIDTH = 120

@@ -16,31 +16,6 @@ from llama3_tools.options import ReadOptions
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
 
-__all__ = [
-    "DIRECT_ANSWER_TOOLS",
-    "Allowance",
-    "ArgumentRule",
-    "Case",
-    "CaseResult",
-    "Equality",
-    "ExpectedCall",
-    "FoundCall",
-    "Judgement",
-    "Judgements",
-    "Mode",
-    "Policies",
-    "Prompt",
-    "Reading",
-    "ResponseFormat",
-    "Source",
-    "Suite",
-    "SuitePromptFormat",
-    "ToolsIn",
-    "Verdict",
-    "has_default",
-    "repeat_name",
-]
-
 DIRECT_ANSWER_TOOLS = frozenset({"calculate", "answer_question", "tell_joke"})
 """The tools that a model may do without by default: what they give, it can say itself."""
 

@@ -15,8 +15,6 @@ from llama3_tools.cli.reading import reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.text import read_json
 
-__all__ = ["accept"]
-
 _FILE = click.Path(path_type=Path)
 
 

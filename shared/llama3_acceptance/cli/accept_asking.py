@@ -20,8 +20,6 @@ from llama3_acceptance.running.runner import Endpoint, EndpointError, Settings, 
 from llama3_acceptance.values import Suite
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["ask_and_judge"]
-
 
 def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Results, str | None]:
     """Ask the endpoint. What has come in by then is judged, whatever ends the run; the text says what did."""

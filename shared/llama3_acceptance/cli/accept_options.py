@@ -16,8 +16,6 @@ from llama3_acceptance.values import Prompt, Reading, Suite
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.formats import FormatName
 
-__all__ = ["Options", "check_files", "read_suite", "read_thresholds"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:

@@ -16,8 +16,6 @@ from llama3_acceptance.running.records import to_json
 from llama3_acceptance.running.results import Results
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["write_reports"]
-
 
 def write_reports(errors: Console, results: Results, options: Options, thresholds: Sequence[Threshold]) -> bool:
     """Write the reports that were asked for, say what could not be written, and return whether all could."""

@@ -17,8 +17,6 @@ from llama3_acceptance.values import CaseResult, Verdict, repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
-__all__ = ["print_comparison", "print_failure", "print_results"]
-
 _SHOWN_FAILURES = 20
 _GAP = 2
 """Between two columns: one of the padding, and one of the box."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import Finding
 
-__all__ = ["Advice", "advise"]
-
 
 @dataclass(frozen=True, slots=True)
 class Advice:

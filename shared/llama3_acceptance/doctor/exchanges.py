@@ -22,8 +22,6 @@ from llama3_tools.values import shortened
 if TYPE_CHECKING:
     import httpx2 as httpx
 
-__all__ = ["Connection", "Exchange", "Failure", "SentCall", "bare_url"]
-
 Failure: TypeAlias = Literal["not_connected", "broke_off", "redirected"]
 """Why there is no answer, if time did not run out: nobody takes the connection; it ends before the answer does, or what
 comes is not HTTP; or redirects lead to no answer."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["IN_BETWEEN", "Finding", "FindingCode", "StillWorks"]
-
 IN_BETWEEN = "put llama3-tools in between, as shown below: it finds the calls in the text"
 """What to do about most of what a server loses."""
 

@@ -12,8 +12,6 @@ from llama3_acceptance.doctor.checks import access, calls, replies, requests
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import Finding
 
-__all__ = ["find_faults"]
-
 _Check: TypeAlias = Callable[[Examination], Iterator[Finding]]
 
 _REFUSALS: tuple[_Check, ...] = (

@@ -30,8 +30,6 @@ from llama3_tools.errors import require_type
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-__all__ = ["judge"]
-
 
 def judge(case: Case, response: object, suite: Suite) -> Judgements:
     """Judge one response to one case: as the model wrote it, and with its arguments coerced to their declared types.

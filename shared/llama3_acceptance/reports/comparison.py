@@ -16,8 +16,6 @@ from llama3_acceptance.running.records import RecordsError, to_json
 from llama3_acceptance.values import Verdict, repeat_name
 from llama3_tools.values import shortened
 
-__all__ = ["Change", "Comparison", "Judged", "compare_reports", "differences", "read_report"]
-
 Judged: TypeAlias = Literal["parsed", "coerced"]
 """Which judgement is meant: of what the model wrote, or after coercion."""
 

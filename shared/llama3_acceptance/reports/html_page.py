@@ -16,8 +16,6 @@ from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Allowance, Case, CaseResult, Verdict
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["report_html"]
-
 _LET_THROUGH = {
     Allowance.WORDS: "in words",
     Allowance.LIST_IN_STRING: "with a list in a string",

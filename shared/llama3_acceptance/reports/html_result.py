@@ -13,8 +13,6 @@ from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.output.segments import Segment, SegmentedOutput, SegmentKind, read_segments
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["html_legend", "html_result"]
-
 _TITLES = {
     SegmentKind.CALL: "tool call",
     SegmentKind.REJECTED: "rejected candidate",

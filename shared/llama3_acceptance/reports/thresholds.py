@@ -12,8 +12,6 @@ from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Suite
 from llama3_tools.errors import did_you_mean
 
-__all__ = ["Threshold", "ThresholdResult", "check_thresholds", "parse_threshold"]
-
 _Group: TypeAlias = Literal["all", "tool", "tag"]
 
 _THRESHOLD = re.compile(r"(?:(?P<group>tool|tag):(?P<name>.+)=)?\s*(?P<percent>\d{1,3}(?:\.\d+)?)\s*%\s*")

@@ -13,8 +13,6 @@ from llama3_acceptance.suites.tools import SuiteTools
 from llama3_acceptance.values import ArgumentRule, Case, ExpectedCall, Mode
 from llama3_tools.tools import Tool
 
-__all__ = ["CaseReader", "read_messages"]
-
 _Read = TypeVar("_Read")
 
 _EXPECTED = f"a call, a list of calls, any_of with several of these, or {NO_CALL}"

@@ -13,8 +13,6 @@ from llama3_tools.errors import Llama3ToolsError
 if TYPE_CHECKING:
     from llama3_acceptance.suites.yaml_lines import KeyPath
 
-__all__ = ["SuiteError", "SuiteFile", "read_suite_file"]
-
 
 class SuiteError(Llama3ToolsError, ValueError):
     """A suite that cannot be read. Its text has a line for each problem, with file, line and key."""

@@ -7,18 +7,6 @@ from typing import get_args
 from llama3_acceptance.values import Equality, Mode, ResponseFormat, SuitePromptFormat, ToolsIn
 from llama3_tools.formats import FormatName
 
-__all__ = [
-    "EQUALITIES",
-    "FORMATS",
-    "KEYS",
-    "MODES",
-    "NO_CALL",
-    "PROMPT_FORMATS",
-    "RESPONSE_FORMATS",
-    "ROLES",
-    "TOOLS_IN",
-]
-
 KEYS = {
     "suite": ("$schema", "name", "tools", "prompt", "reading", "policies", "match", "cases"),
     "prompt": ("system", "format", "tools_in", "examples", "multiple", "response_format"),

@@ -17,8 +17,6 @@ from llama3_acceptance.values import Case, Policies, Prompt, Reading, Suite
 from llama3_tools.errors import a_type
 from llama3_tools.formats import FormatName
 
-__all__ = ["SuiteError", "load_suite"]
-
 
 def load_suite(path: str | Path) -> Suite:
     """Read a suite from its file.

@@ -13,8 +13,6 @@ from llama3_tools.values import shortened
 if TYPE_CHECKING:
     from llama3_acceptance.suites.yaml_lines import KeyPath
 
-__all__ = ["Members", "Node"]
-
 _SHOWN = 60
 
 _Word = TypeVar("_Word", bound=str)

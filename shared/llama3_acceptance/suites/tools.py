@@ -16,8 +16,6 @@ from llama3_tools.errors import ToolDefinitionError, did_you_mean
 from llama3_tools.tools import Tool, declare_tools
 from llama3_tools.values import ProblemReason
 
-__all__ = ["SuiteTools"]
-
 _OPEN = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf"}
 """Where a schema may name more parameters than its `properties`."""
 _NEVER = "no call that fits the schema could pass"

@@ -15,8 +15,6 @@ except ImportError as error:
 
 from llama3_tools.values import shortened
 
-__all__ = ["KeyPath", "YamlDocument", "YamlError", "read_yaml"]
-
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 """The keys and indices that lead to a value."""
 

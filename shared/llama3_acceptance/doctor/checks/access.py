@@ -11,17 +11,6 @@ from llama3_acceptance.doctor.finding import Finding
 from llama3_tools.chat.endpoint_errors import NO_SUCH_MODEL
 from llama3_tools.errors import did_you_mean
 
-__all__ = [
-    "behind_the_gateway",
-    "busy_server",
-    "missing_model",
-    "no_answer",
-    "no_openai_server",
-    "refused_key",
-    "unreachable",
-]
-
-
 _COMPARE = "compare the host and the port with what it prints when it starts"
 _BREAKS = (
     "look into the server's log: it may have crashed, or have too little memory. If the log has no such request, "

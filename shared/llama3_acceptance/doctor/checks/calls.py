@@ -11,19 +11,6 @@ from llama3_tools.arguments import coerce_arguments
 from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.values import shortened
 
-__all__ = [
-    "calls_as_text",
-    "dropped_calls",
-    "ignored_choices",
-    "ignored_tools",
-    "long_thoughts",
-    "lost_calls",
-    "lost_text",
-    "malformed_calls",
-    "mistyped_arguments",
-    "unknown_tools",
-]
-
 _LEAST_FOR_TOOLS = 60
 """Two tools as JSON take more tokens than that, in any tokenizer."""
 _LEAST_FOR_CALL = 8

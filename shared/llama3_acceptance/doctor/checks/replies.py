@@ -14,16 +14,6 @@ from llama3_acceptance.doctor.said import stream_difference
 from llama3_tools.chat.finish_reason import openai_finish_reason
 from llama3_tools.values import shortened
 
-__all__ = [
-    "different_streams",
-    "empty_answers",
-    "left_tokens",
-    "missing_ids",
-    "not_asked",
-    "unreadable_arguments",
-    "wrong_finish_reasons",
-]
-
 _TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
 
 

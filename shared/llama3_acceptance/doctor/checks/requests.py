@@ -10,14 +10,6 @@ from llama3_acceptance.doctor.finding import IN_BETWEEN, Finding
 from llama3_acceptance.doctor.questions import LONG_WORDS, WITH_EMPTY_CONTENT
 from llama3_tools.values import shortened
 
-__all__ = [
-    "cut_prompts",
-    "failed_prompts",
-    "failed_tools",
-    "refused_results",
-    "refused_tools",
-]
-
 _CONTEXT = re.compile(r"context|too long|maximum|exceed", re.IGNORECASE)
 _ABOUT = {
     "two": "a question that needs two calls",
