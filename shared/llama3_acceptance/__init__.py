@@ -6,8 +6,7 @@ The page `docs/acceptance.md` begins with a suite. Reading one needs the extra `
 from llama3_acceptance.assertions import SuiteCase, assert_tool_call
 from llama3_acceptance.judging.judge import judge
 from llama3_acceptance.judging.responses import Answer, read_response
-from llama3_acceptance.suites.file import SuiteError
-from llama3_acceptance.suites.load import load_suite
+from llama3_acceptance.suites.load import SuiteError, load_suite
 from llama3_acceptance.values import (
     Allowance,
     ArgumentRule,

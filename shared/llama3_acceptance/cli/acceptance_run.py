@@ -17,7 +17,7 @@ from llama3_acceptance.reports.thresholds import check_thresholds
 from llama3_acceptance.running.asking import fingerprint
 from llama3_acceptance.running.records import Recording, RecordsError, Run, read_records
 from llama3_acceptance.running.results import Results, judge_records
-from llama3_acceptance.suites.file import SuiteError
+from llama3_acceptance.suites.load import SuiteError
 from llama3_acceptance.values import Suite
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
