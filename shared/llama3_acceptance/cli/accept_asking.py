@@ -99,7 +99,7 @@ def _check_prompt(suite: Suite) -> None:
             f"{asked}, and a policy fails every call there: use --prompt-format native, or let calls in the text count"
         )
     if read is not None and not {wanted, "all"} & ({read} if isinstance(read, str) else {*read}):
-        raise click.UsageError(f"{asked}, and that form is not read: add --format {wanted}, or use --prompt-format")
+        raise click.UsageError(f"{asked}, and the suite's reading leaves that form out: use --prompt-format")
 
 
 def _advised(trouble: str | None, results: Results, options: Options) -> str | None:

@@ -64,16 +64,9 @@ NO_PLACE = "cannot be written: it is a folder, or its folder does not exist"
         ([*ASKED, "--html", "$missing"], f"$missing: {NO_PLACE}"),
         ([*ASKED, "--json", "$here"], f"$here: {NO_PLACE}"),
         ([*ASKED, "--resume"], "--resume continues a file: name it with --results"),
-        (
-            [*ASKED, "--prompt-format", "yaml"],
-            "--prompt-format is one of json, function, pythonic, native, strict, not 'yaml'",
-        ),
         *(([*ASKED, "--extra-body", body], f"Invalid value for '--extra-body': {why}") for body, why in JSON_PROBLEMS),
         (["$suite", "--compare", "$here/broken", "$here/broken"], "--compare takes two reports and no SUITE"),
         ([*ASKED, "--timeout", "nan"], "Invalid value for '--timeout': nan is not finite"),
-        ([*ASKED, "--timeout", "inf"], "Invalid value for '--timeout': inf is not finite"),
-        ([*ASKED, "--temperature", "nan"], "Invalid value for '--temperature': nan is not finite"),
-        ([*ASKED, "--temperature", "-1"], "Invalid value for '--temperature': -1"),
         ([*ASKED, "--repeats", "1000000000"], "Invalid value for '--repeats': 1000000000 is not in the range"),
         ([*ASKED, "--json", "$suite"], "$suite is named twice, by SUITE and by --json"),
         (
@@ -94,36 +87,18 @@ NO_PLACE = "cannot be written: it is a folder, or its folder does not exist"
             "--replay asks nobody: leave out --results, --resume",
         ),
         (
-            ["$suite", "--replay", "$here/broken", "--fail-fast"],
-            "--replay asks nobody: leave out --fail-fast",
-        ),
-        (
             [*ASKED, "--fail-fast", "--min-pass", "50%"],
             "--fail-fast stops at a failure that --min-pass lets pass: leave out --fail-fast",
         ),
         ([*ASKED, "--min-pass", "80"], "--min-pass: '80' is not a share"),
         (
-            [*ASKED, "--prompt-format", "strict", "--response-format", "xml"],
-            "--response-format is one of json_schema, json_object, none, not 'xml'",
-        ),
-        (
             [*ASKED, "--response-format", "none"],
             "$suite: multiple and response_format are options of the strict format: add format strict",
         ),
         (
-            [*ASKED, "--prompt-format", "strict", "--repair"],
-            "$suite: in the strict format, no other form is read",
+            ["--compare", "$here/broken", "$here/broken", "--html", "$here/b", "--fail-fast"],
+            "--compare reads two reports and no more: leave out --fail-fast, --html",
         ),
-        (["$suite", "--replay", "$here/broken", "--repeats", "2"], "--replay asks nobody: leave out --repeats"),
-        (
-            ["--compare", "$here/broken", "$here/broken", "--html", "$here/b", "--native-calls-only"],
-            "--compare reads two reports and no more: leave out --native-calls-only, --html",
-        ),
-        (
-            ["--compare", "$here/broken", "$here/broken", "--format", "json", "--starts-reasoning"],
-            "--compare reads two reports and no more: leave out --format, --starts-reasoning",
-        ),
-        ([*ASKED, "--format", "xml"], "Invalid value for '--format': 'xml' is not one of '"),
         (["--compare", "$here/broken", "$here/broken"], "$here/broken: not JSON"),
         (["--compare", "$missing", "$here/broken"], "$missing: No such file or directory"),
     ],
