@@ -6,19 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from markupsafe import escape
 
 from browsers import chromium, requested
 from llama3_acceptance.reports.html_page import report_html
-from llama3_acceptance.running.records import Record, Run
-from llama3_acceptance.running.results import judge_records
 from llama3_acceptance.values import Policies, Prompt, Reading
-from runs import DIM, KITCHEN, MENDED, SUITE, judged
+from runs import DIM, KITCHEN, MENDED, judged
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -89,8 +87,8 @@ def test_the_page_loads_nothing_and_runs_nothing_but_its_own() -> None:
 def test_the_page_says_where_each_segment_of_an_output_went() -> None:
     html = report_html(judged(OUTPUTS))
     assert '<span class="removed" title="wrapper, delimiter or protocol token"> &lt;tool_call&gt;</span>' in html
-    assert '<span class="call" title="tool call 1">{&quot;name&quot;' in html
-    assert '<span class="rejected" title="rejected candidate 1">{&quot;name&quot;' in html
+    assert '<span class="call" title="tool call 1">{&#34;name&#34;' in html
+    assert '<span class="rejected" title="rejected candidate 1">{&#34;name&#34;' in html
     assert "<li><b>quoted</b>: in a code span</li>" in html
     assert "\\x1b[2J \\u202e" in html
 
@@ -225,26 +223,6 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
         '&lt;/think&gt;</span>Then<span class="removed"',
     ):
         assert shown in html
-
-
-def test_the_page_is_written_as_it_stands_in_a_file() -> None:
-    """The file is `page.html`, without style, script and their hashes."""
-    alternatives = (SUITE.cases[1].alternatives[0] * 2, SUITE.cases[2].alternatives[0])
-    suite = replace(SUITE, cases=(SUITE.cases[0], replace(SUITE.cases[1], alternatives=alternatives), *SUITE.cases[2:]))
-    native = {"tool_calls": [{"function": {"name": "set_light", "arguments": {"level": level}}} for level in (1, 2)]}
-    records = [
-        Record("kitchen", 0, '[set_light(room="kitchen")] {"name": 7} {"name": ""}', 0.5, {"completion_tokens": 7}),
-        Record("dim", 0, f"{DIM}; {DIM}", 1, {"prompt_tokens": 9, "completion_tokens": 70}),
-        Record("joke", 0, '{"name": "joke", "parameters": {}}'),
-        Record("hello", error="HTTP 500"),
-        Record("kitchen", 1, native, 0.25),
-    ]
-    run = Run(
-        "Home", "0", "llama3.1", "http://127.0.0.1:8080/v1", {"temperature": 0, "seed": 7}, "2026-01-02T03:04:05Z"
-    )
-    html = report_html(judge_records(suite, run, records, repeats=2))
-    html = re.sub(r"(?s)(?<=sha256-)[\w+/]+=|(?<=<style>).*?(?=</)|(?<=<script>).*?(?=</)", "", html)
-    assert html == (Path(__file__).parent / "page.html").read_text("utf-8")
 
 
 def test_a_run_without_a_response_is_a_page() -> None:
