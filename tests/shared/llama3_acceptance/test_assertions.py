@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -211,3 +212,19 @@ def test_a_failure_commands_no_terminal_and_no_line_of_it_is_forged(response: ob
     first, *others = str(caught.value).split("\n")
     assert not re.search("[\x00-\x1f\x7f-\x9f\u202e]", "".join([first, *others]))
     assert all(re.match(r" {18}|  (expected|found|found in text|output) {2}", line) for line in others)
+
+
+def test_a_forgotten_comma_passes_no_wrong_answer():
+    letters: Any = "Paris"
+    with pytest.raises(TypeError, match=r"write \('Paris',\), with a comma"):
+        assert_tool_call('{"name": "f", "parameters": {"city": "P"}}', "f", {"city": ArgumentRule(letters)})
+
+
+def test_lists_are_taken_as_tuples_and_sets():
+    call: Any = ExpectedCall("f", {"a": ArgumentRule([1])}, ignore=["x"])  # type: ignore[arg-type]
+    alternatives: Any = [[call], []]
+    tags: Any = ["t"]
+    case = Case("a", "Go", alternatives, tags=tags)
+    assert case == Case("a", "Go", ((ExpectedCall("f", {"a": ArgumentRule((1,))}, frozenset({"x"})),), ()), tags=("t",))
+    assert hash(case)
+    assert Policies(direct_answers=tags) == Policies(direct_answers=frozenset({"t"}))

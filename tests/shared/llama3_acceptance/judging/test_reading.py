@@ -66,8 +66,6 @@ def test_the_options_are_those_of_every_reader():
         {"formats": ["json", "yaml"]},
         {"formats": []},
         {"formats": 7},
-        {"repair": "no"},
-        {"starts_reasoning": None},
     ],
 )
 def test_an_option_that_cannot_be_is_refused_as_there(options: dict[str, Any]):
