@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import Finding
 
+_NO_HELP = "llama3-tools will not help this model yet: with the tools in the prompt, it makes no call."
+_MAY_HELP = (
+    "What may help: a model that is trained for tools, such as Llama 3.1 8B Instruct; some calls as examples before "
+    'the question; or the strict format (prompt_format="strict"), which asks for one JSON object under a schema.'
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
@@ -37,28 +43,31 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
         return Advice("Some questions have no answer, so it is not known yet what works: allow more with --timeout.")
     key = "…" if examination.has_key else "none"
     where = f'base_url={_quoted(examination.base_url)}, api_key="{key}", model={_quoted(examination.model)}'
-    lines: tuple[str, ...]
+    native = ("from langchain_openai import ChatOpenAI", f"llm = ChatOpenAI({where}).bind_tools(tools)")
     if examination.calls_natively and can_call_natively:
-        lines = ("from langchain_openai import ChatOpenAI", f"llm = ChatOpenAI({where}).bind_tools(tools)")
-        return Advice("You can use the server's own tool calls.", lines)
+        return Advice("You can use the server's own tool calls.", native)
+    asked = examination["in the prompt"]
+    if examination.calls_in_the_prompt:
+        sentence = "This works: the tools in the prompt, and the calls read from the text."
+    elif not asked.is_answered:
+        sentence = (
+            "These lines put the tools into the prompt and read the calls from the text. It is not known whether "
+            "this model calls then: that question has no answer."
+        )
+    elif examination.read(asked.name).attempts:
+        sentence = "The model tries to call. These lines tell it what was wrong, and ask again."
+    elif examination.calls_natively:
+        return Advice(
+            f"{_NO_HELP} The model calls with the server's own tools only: use these, in spite of the faults.", native
+        )
+    else:
+        return Advice(f"{_NO_HELP} {_MAY_HELP}")
     lines = (
         "from langchain_llama3_tools import Llama3ToolModel",
         "from langchain_openai import ChatOpenAI",
         f"llm = Llama3ToolModel(ChatOpenAI({where})).bind_tools(tools)",
     )
-    command = f"llama3-tools serve --upstream {examination.base_url}"
-    if examination.calls_in_the_prompt:
-        sentence = "This works: the tools in the prompt, and the calls read from the text."
-    elif not examination["in the prompt"].is_answered:
-        sentence = (
-            "These lines put the tools into the prompt and read the calls from the text. It is not known whether "
-            "this model calls then: that question has no answer."
-        )
-    else:
-        sentence = (
-            "The model made no call with the tools in the prompt either. No way is better for it than these lines."
-        )
-    return Advice(sentence, lines, command)
+    return Advice(sentence, lines, f"llama3-tools serve --upstream {examination.base_url}")
 
 
 def _quoted(text: str) -> str:

@@ -65,9 +65,13 @@ def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
     ]
 
 
-def test_a_model_that_calls_in_no_way_is_said_to() -> None:
+def test_a_model_that_calls_in_no_way_is_not_told_to_use_this_library() -> None:
     with faulty("no calls at all") as server:
-        assert "The model made no call with the tools in the prompt either" in ask(server.base_url).stdout
+        shown = words(ask(server.base_url).stdout)
+    assert "llama3-tools will not help this model yet" in shown
+    assert "What may help" in shown
+    assert "import" not in shown
+    assert "serve --upstream" not in shown
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["words", "JSON"])
@@ -231,7 +235,7 @@ def test_what_there_was_no_time_for_is_named() -> None:
 
     with faulty(Faulty(slow_later, frozenset())) as server:
         result = ask(server.base_url, "--timeout", 2)
-    assert "· not_asked: there was no time for: two, two streamed, arguments" in words(result.stdout)
+    assert "· too_slow: there was no time for: two, two streamed, arguments" in words(result.stdout)
     assert "✗" not in result.stdout
     assert_nothing_is_known(result)
 
@@ -277,7 +281,7 @@ def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
     for slow in QUESTIONS.keys() - {"plain", *ONLY_IF_NEEDED}:
         late = Exchange(slow, error="no answer in time", is_timeout=True)
         without = replace(examination, exchanges={**examination.exchanges, slow: late})
-        assert {finding.code for finding in find_faults(without)} == {"not_asked"}, slow
+        assert {finding.code for finding in find_faults(without)} == {"too_slow"}, slow
 
 
 def test_a_long_answer_takes_no_longer_either() -> None:
