@@ -159,9 +159,6 @@ def print_comparison(
         counts = (str(len(one.fixed)), str(len(one.broken)), f"{one.p_value:.2g}")
         table.add_row(names[one.judged], str(one.before), str(one.after), *counts)
     screen.print(table)
-    screen.print()
-    for one in several:
-        screen.print(Text(f"{names[one.judged]}: {one.chance}", "bold"), soft_wrap=True)
     for one in several:
         for kind, style, changes in (("fixed", "green", one.fixed), ("broken", "red", one.broken)):
             _print_changes(screen, f"{names[one.judged]}: {kind}", style, changes)

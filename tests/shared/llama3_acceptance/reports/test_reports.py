@@ -315,23 +315,6 @@ def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: 
     assert compare_reports(before, after, "parsed").p_value == pytest.approx(p_value)
 
 
-@pytest.mark.parametrize(
-    ("fixed", "broken", "told"),
-    [
-        (0, 0, "no response passes in one run only"),
-        (1, 0, "1 fixed and 0 broken can be chance (p = 1); too few have changed to tell"),
-        (5, 0, "5 fixed and 0 broken can be chance (p = 0.062); too few have changed to tell"),
-        (6, 0, "6 fixed and 0 broken can hardly be chance (p = 0.031)"),
-        (4, 6, "4 fixed and 6 broken can be chance (p = 0.75)"),
-        (1, 9, "1 fixed and 9 broken can hardly be chance (p = 0.021)"),
-    ],
-)
-def test_a_comparison_says_whether_the_difference_can_be_chance(fixed: int, broken: int, told: str) -> None:
-    change = Change("a", 0, "", "passed", "passed", "")
-    compared = Comparison("parsed", Score(0, 9), Score(0, 9), (change,) * fixed, (change,) * broken, *[()] * 4)
-    assert compared.chance == told
-
-
 def _broken(**part: object) -> str:
     report = reported(MIXED)
     report["results"][0].update(part)
