@@ -263,5 +263,5 @@ def suite_schema() -> JsonSchemaValue:
     return {"$schema": GenerateJsonSchema.schema_dialect, **schema}
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover - a test says when it has to be run
     SCHEMA_FILE.write_text(json.dumps(suite_schema()) + "\n", "utf-8")

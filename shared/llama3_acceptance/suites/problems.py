@@ -83,7 +83,11 @@ def _told(path: KeyPath, error: ErrorDetails, root: type[BaseModel]) -> tuple[Ke
         return path, f"there is no such key, only {', '.join(keys)}{did_you_mean(str(loc[-1]), keys)}"
     if kind == "value_error":
         return path, error["msg"].removeprefix("Value error, ")
-    own = {"too_short": "expected at least one", "string_pattern_mismatch": "expected text"}
+    own = {
+        "too_short": "expected at least one",
+        "bool_type": "expected true or false",
+        **dict.fromkeys(("string_type", "string_pattern_mismatch"), "expected text"),
+    }
     message = own.get(kind) or error["msg"].replace("Input should be", "expected")
     if kind == "model_type":
         message = f"expected an object with the keys {', '.join(_keys_at(loc, root))}"

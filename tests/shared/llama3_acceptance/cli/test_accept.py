@@ -11,8 +11,8 @@ import pytest
 from click.testing import Result
 
 from commands import ANSWERS, URL, accept, answering, ask, refused, words
-from endpoints.server import Answer, LoopbackServer
-from endpoints.wire import answer_error, answer_json, api
+from endpoints.server import LoopbackServer
+from endpoints.wire import answer_error, api
 from runs import DIM, MENDED
 
 
@@ -79,14 +79,6 @@ def add(suite: str, more: str) -> None:
     path.write_text(f"{path.read_text('utf-8')}{more}\n", "utf-8")
 
 
-def test_what_passed_because_it_was_mended_is_said(suite: str, outputs: Path) -> None:
-    add(suite, "reading: {repair: true}")
-    assert "mended" not in accept(suite, "--replay", outputs).stdout
-    outputs.write_text(outputs.read_text("utf-8").replace('\\"name\\"', "'name'"), "utf-8")
-    shown = words(accept(suite, "--replay", outputs).stdout)
-    assert "mended 1/3 33 % (6 to 79) 2/4 50 % (15 to 85)" in shown
-
-
 @pytest.mark.parametrize(
     ("thresholds", "status", "told"),
     [
@@ -107,22 +99,12 @@ def test_a_share_of_the_cases_may_be_enough(
     assert (junit.get("tests"), junit.get("failures")) == (str(4 + len(thresholds)), str(status))
 
 
-def test_a_run_that_lacks_responses_is_not_enough(suite: str, outputs: Path) -> None:
-    outputs.write_text("\n".join(outputs.read_text("utf-8").splitlines()[:3]), "utf-8")
-    assert accept(suite, "--replay", outputs, "--min-pass", "10%").exit_code == 1
-
-
 def test_nor_is_one_in_which_a_request_failed_and_junit_says_the_same(suite: str, tmp_path: Path) -> None:
     report = tmp_path / "a.xml"
     with answering(*ANSWERS[:3]) as server:  # it answers the fourth with an error
         result = ask(server, suite, "--min-pass", "1%", "--retries", "0", "--junit", report)
     assert result.exit_code == 1
     assert ET.parse(report).getroot().get("errors") == "1"  # noqa: S314 - written above
-
-
-def test_a_threshold_that_cannot_be_is_refused(suite: str, outputs: Path) -> None:
-    told = refused(suite, "--replay", outputs, "--min-pass", "tool:set_lite=80%")
-    assert "no case has the tool 'set_lite', only" in told
 
 
 def test_a_run_may_stop_at_the_first_failure_and_go_on(suite: str, tmp_path: Path) -> None:
@@ -204,12 +186,6 @@ def test_the_endpoint_and_its_key_may_come_from_the_environment(suite: str, monk
     assert keys == {"secret"}
 
 
-def test_a_response_may_take_no_longer_than_the_timeout(suite: str) -> None:
-    endless = Answer((b" ",) * 200, pause=0.1)
-    with answering(endless, *ANSWERS[1:]) as server:
-        assert "no response within 1 s" in words(ask(server, suite, "--timeout", 1).stdout)
-
-
 def test_who_watches_sees_how_far_the_run_is(suite: str) -> None:
     with answering(*ANSWERS * 2) as server:
         result = ask(server, suite, "--color", "always", "--repeats", 2)
@@ -247,14 +223,6 @@ def test_a_replay_that_lacks_a_case_is_no_success(suite: str, tmp_path: Path, an
     assert (run["suite"], len(run["fingerprint"])) == ("Home", 16)
 
 
-def test_repeats_are_counted(suite: str, tmp_path: Path) -> None:
-    report = tmp_path / "a.json"
-    with answering(*ANSWERS, *["No."] * 4) as server:
-        ask(server, suite, "--repeats", 2, "--json", report)
-    overall = json.loads(report.read_text("utf-8"))["scores"]["overall"]["parsed"]
-    assert (overall["count"], overall["total"]) == (5, 8)
-
-
 def test_an_endpoint_that_never_responds_did_not_run(suite: str) -> None:
     with LoopbackServer(api(["llama"], lambda _: answer_error(500, "out of memory"))) as server:
         result = ask(server, suite)
@@ -272,16 +240,3 @@ def test_hostile_output_reaches_the_terminal_written_out(suite: str) -> None:
 def test_without_its_packages_accept_says_what_to_install(suite: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     assert "pip install 'llama3-tools[acceptance]'" in refused(suite, *URL)
-
-
-def test_odd_responses_lose_no_other(suite: str, tmp_path: Path) -> None:
-    report = tmp_path / "a.json"
-    odd: list[str | Answer] = [
-        Answer((b"<html>",), "text/html"),
-        answer_json({"choices": [{"message": {"content": None}}]}),
-    ]
-    with answering(*odd, *ANSWERS[2:]) as server:
-        result = ask(server, suite, "--json", report)
-    assert result.exit_code == 1
-    verdicts = [one["parsed"]["verdict"] for one in json.loads(report.read_text("utf-8"))["results"]]
-    assert verdicts == ["no_response", "missing_call", "passed", "passed"]

@@ -106,11 +106,6 @@ def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
     ]
 
 
-def test_a_report_keeps_what_came_apart_as_reasoning() -> None:
-    thought, plain = reported({"hello": [{"content": "Hello!", "reasoning": "Hm."}, "Hello!"]}, repeats=2)["results"]
-    assert (thought["reasoning"], plain["reasoning"]) == ("Hm.", None)
-
-
 def junit(results: Results, *, coerced: bool = False) -> ET.Element:
     (suite,) = ET.fromstring(report_junit(results, coerced=coerced))  # noqa: S314 - written a line above
     return suite
@@ -162,18 +157,6 @@ def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
     results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
     assert report_junit(results).decode() == JUNIT
     assert junit(results, coerced=True).get("failures") == "1"
-
-
-def test_junit_says_what_was_mended() -> None:
-    suite = junit(judged({"kitchen": MENDED, "hello": "Hello!"}, reading=Reading(repair=True)))
-    assert {one.get("name"): one.get("value") for one in suite.find("properties") or ()}["read"] == "with repairs"
-    kitchen, hello, *missing = suite.findall("testcase")
-    assert [test.get("name") for test in missing] == ["dim", "joke"]
-    assert [one.attrib for one in kitchen.iter("property")] == [
-        {"name": "let through by", "value": "mended"},
-        {"name": "remark", "value": f"set_light was repaired from {MENDED}"},
-    ]
-    assert hello.find("properties") is None
 
 
 def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
