@@ -169,6 +169,6 @@ def _cut(text: str, at: int) -> str:
     """Return a piece of a long text with the place in it."""
     if len(text) <= _WIDTH:
         return text
-    start = min(max(at - _BEFORE, 0), len(text) - _WIDTH + 2 * _BEFORE)
+    start = max(at - _BEFORE, 0)
     end = start + _WIDTH - _BEFORE
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''} ({len(text)} characters)"
