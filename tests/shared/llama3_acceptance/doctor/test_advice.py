@@ -28,6 +28,9 @@ TRIES = with_tools_in_the_prompt("{'name': 'get_weather', 'parameters': {}}")
 NATIVE_ONLY = with_tools_in_the_prompt("Sunny.")
 NO_CALL = with_tools_in_the_prompt("Sunny.", Exchange("one", 200, content="Sunny.", is_completion=True))
 
+CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+IN_TEXT = with_tools_in_the_prompt("Sunny.", Exchange("one", 200, content=CALL, is_completion=True))
+
 FAULT = Finding("calls_unreadable", "what", "to do")
 NOTE = Finding("calls_unreadable", "what", "to do", is_fault=False)
 HARMLESS = Finding("template_wrong", "what", "to do", still_works="native")
@@ -39,6 +42,7 @@ GRAVE = Finding("server_busy", "what", "to do", still_works="nothing")
     [
         (CALLS, [FAULT], "This works: the tools in the prompt"),
         (TRIES, [FAULT], "The model tries to call."),
+        (IN_TEXT, [FAULT], "The model calls only if the server shows it the tools."),
         (NATIVE_ONLY, [FAULT], "llama3-tools will not help this model yet"),
         (NO_CALL, [FAULT], "llama3-tools will not help this model yet"),
         (EXAMINED, [], NATIVE),
