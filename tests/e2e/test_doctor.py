@@ -28,4 +28,5 @@ def test_the_doctor_says_of_a_live_server_what_is_true_of_it(live: LiveServer) -
     assert answers["one"]["prompt_tokens"] < answers["in the prompt"]["prompt_tokens"] < LONG_WORDS
     assert answers["plain"]["finish_reason"] == "length"
     assert answers["two streamed"]["content"]
-    assert "Llama3ToolModel" in report["advice"]["code"][-1]
+    assert "will not help this model yet" in report["advice"]["sentence"]
+    assert report["advice"]["code"] == []
