@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 from langchain_core.messages import AIMessage
-from llama_index.core.llms import ChatMessage, ChatResponse
 
 from llama3_acceptance import (
     ArgumentRule,
@@ -358,18 +357,8 @@ def test_without_declared_tools_an_answer_in_words_has_words_too():
 
 CODE = "<|python_tag|>print(1)"
 PRINTED = Case("code", "Print 1.", ((ExpectedCall("code_interpreter", mode="partial"),),))
-ENDED = {
-    "chat completion": lambda reason: {"choices": [{"message": {"content": CODE}, "finish_reason": reason}]},
-    "Ollama": lambda reason: {"message": {"content": CODE}, "done_reason": reason},
-    "LangChain": lambda reason: AIMessage(CODE, response_metadata={"finish_reason": reason}),
-    "LangChain, Ollama": lambda reason: AIMessage(CODE, response_metadata={"done_reason": reason}),
-    "LlamaIndex": lambda reason: ChatResponse(
-        message=ChatMessage(role="assistant", content=CODE), raw={"choices": [{"finish_reason": reason}]}
-    ),
-}
 
 
-@pytest.mark.parametrize("response", ENDED.values(), ids=ENDED)
 @pytest.mark.parametrize(
     ("reason", "expected"),
     [
@@ -380,9 +369,10 @@ ENDED = {
         (None, Verdict.PASSED),
     ],
 )
-def test_what_a_limit_ended_is_no_call(response: Callable[[str | None], object], reason: str, expected: Verdict):
+def test_what_a_limit_ended_is_no_call(reason: str | None, expected: Verdict):
     suite = Suite("Code", (Tool("code_interpreter"),), (PRINTED,))
-    assert judge(PRINTED, response(reason), suite).parsed.verdict is expected
+    response = {"choices": [{"message": {"content": CODE}, "finish_reason": reason}]}
+    assert judge(PRINTED, response, suite).parsed.verdict is expected
 
 
 def test_an_envelope_without_a_call_is_an_answer_in_words():
@@ -556,12 +546,6 @@ def test_nothing_that_a_model_writes_raises(text: str):
 
 LENGTH = {
     "chat completion": lambda text: {"choices": [{"message": {"content": text}, "finish_reason": "length"}]},
-    "Ollama": lambda text: {"message": {"content": text}, "done_reason": "length"},
-    "Responses API": lambda text: {
-        "status": "incomplete",
-        "incomplete_details": {"reason": "max_output_tokens"},
-        "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
-    },
     "Anthropic": lambda text: {"content": [{"type": "text", "text": text}], "stop_reason": "max_tokens"},
     "LangChain": lambda text: AIMessage(text, response_metadata={"finish_reason": "length"}),
 }

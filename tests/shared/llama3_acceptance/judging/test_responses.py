@@ -6,6 +6,7 @@ import json
 
 import pytest
 from langchain_core.messages import AIMessage
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 
 from llama3_acceptance import Answer, FoundCall, read_response
 from response_kinds import KINDS, TEXT_KINDS, Kind
@@ -79,6 +80,10 @@ def test_why_a_server_stopped_and_what_the_model_thought_are_kept():
     message = AIMessage("", response_metadata={"done_reason": "length"}, additional_kwargs={"reasoning_content": "Hm."})
     assert read_response(message) == Answer(finish_reason="length", reasoning="Hm.")
     assert read_response({"content": "", "reasoning": "Hm."}) == Answer(reasoning="Hm.")
+    assert read_response({"message": {"content": "I"}, "done_reason": "length"}).finish_reason == "length"
+    raw = {"choices": [{"finish_reason": "length"}]}
+    response = ChatResponse(message=ChatMessage(role="assistant", content="I"), raw=raw)
+    assert read_response(response) == Answer("I", finish_reason="length")
     assert read_response(AIMessage("", response_metadata={"finish_reason": 7})) == Answer()
     assert read_response(AIMessage("", response_metadata={"finish_reason": "stop"})) == Answer(finish_reason="stop")
 
