@@ -19,8 +19,10 @@ NEEDS = {
     "batch": ("pyarrow", "from llama3_batch import extract_batch"),
     "acceptance": (
         "yaml",
-        "import contextlib, llama3_acceptance\n"
-        "with contextlib.suppress(FileNotFoundError): llama3_acceptance.load_suite('none.yaml')",
+        (
+            "import contextlib, llama3_acceptance\n"
+            "with contextlib.suppress(FileNotFoundError): llama3_acceptance.load_suite('none.yaml')"
+        ),
     ),
     "gateway": ("uvicorn", "import llama3_gateway.server"),
     "cli": ("rich", "import sys; sys.argv[1:] = ['--help']; from llama3_tools.cli import main; main()"),

@@ -64,8 +64,7 @@ def _files(metafunc: pytest.Metafunc) -> list[Path]:
 
 def _load(file: Path) -> list[SuiteCase]:
     from llama3_acceptance.assertions import SuiteCase  # noqa: PLC0415 - only tests with a suite need it
-    from llama3_acceptance.suites.load import SuiteError  # noqa: PLC0415 - the same
-    from llama3_acceptance.suites.load import load_suite  # noqa: PLC0415 - the same
+    from llama3_acceptance.suites.load import SuiteError, load_suite  # noqa: PLC0415 - the same
     from llama3_tools.errors import MissingExtraError  # noqa: PLC0415 - the same
     from llama3_tools.text import escape_invisible  # noqa: PLC0415 - the same
 
