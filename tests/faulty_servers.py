@@ -212,7 +212,7 @@ FAULTS: dict[str, Faulty] = {
         _if(_is_long, _error(400, _TOO_LONG)), frozenset(), notes=frozenset({"context_limit"})
     ),
     "no tokens counted": Faulty(
-        lambda reply: replace(reply, prompt_tokens=None), frozenset(), notes=frozenset({"no_usage"})
+        lambda reply: replace(reply, prompt_tokens=None), frozenset(), notes=frozenset({"context_limit"})
     ),
     "model missing": Faulty(
         _error(404, "The model `llama` does not exist."), frozenset({"model_missing"}), ("llama3",)
@@ -243,17 +243,17 @@ FAULTS: dict[str, Faulty] = {
     "busy with tools": _one("server_busy", _if(_is_native, _error(429, "Rate limit, try again in 2 s"))),
     "loading with tools": _one("server_busy", _if(_is_native, _error(503, "Loading model"))),
     "two calls fail": _one(
-        "tools_failed",
+        "tools_refused",
         _if(lambda reply: len(reply.calls) > 1 and not reply.is_stream, _error(500, "Failed to parse tool call")),
     ),
     "arguments fail": _one(
-        "tools_failed", _if(lambda reply: _TIMER in reply.calls, _error(500, "Failed to parse tool call"))
+        "tools_refused", _if(lambda reply: _TIMER in reply.calls, _error(500, "Failed to parse tool call"))
     ),
-    "tools in the prompt fail": _one("prompt_failed", _if(_in_the_prompt, _error(500, "internal error"))),
-    "a long prompt fails": _one("prompt_failed", _if(_is_long, _error(413, "Payload Too Large"))),
+    "tools in the prompt fail": _one("server_error", _if(_in_the_prompt, _error(500, "internal error"))),
+    "a long prompt fails": _one("server_error", _if(_is_long, _error(413, "Payload Too Large"))),
     "web page": _one("not_openai", lambda _: Answer((b"<!doctype html><html>",), "text/html")),
     "other JSON": _one("not_openai", lambda _: answer_json({"response": "Hello!"})),
-    "empty answers": _one("empty_answer", _if(_is_plain, lambda reply: replace(reply, text=""))),
+    "empty answers": _one("template_wrong", _if(_is_plain, lambda reply: replace(reply, text=""))),
     "tools refused": _one("tools_refused", _if(_is_native, _error(400, "llama does not support tools"))),
     "tools fail": _one("tools_refused", _if(_is_native, _error(500, "tools param requires --jinja flag"))),
     "tools ignored": _one(
@@ -263,7 +263,7 @@ FAULTS: dict[str, Faulty] = {
     "tools ignored, no tokens counted": Faulty(
         lambda reply: replace(reply, prompt_tokens=None, **(_WORDS if reply.is_native else {})),
         frozenset({"tools_ignored"}),
-        notes=frozenset({"no_usage"}),
+        notes=frozenset({"context_limit"}),
     ),
     "no calls by tools": _one("no_calls", _if(_has_calls, lambda reply: replace(reply, **_WORDS))),
     "no calls at all": _one(
@@ -283,14 +283,14 @@ FAULTS: dict[str, Faulty] = {
     "calls in Python's syntax": _one("calls_as_text", _as_text(_pythonic)),
     "calls in tags": _one("calls_as_text", _as_text(_tagged)),
     "calls after the python tag": _one("calls_as_text", _as_text(lambda calls: f"<|python_tag|>{_as_json(calls)}")),
-    "text lost": _one("text_lost", _if(_has_calls, lambda reply: replace(reply, text=""))),
+    "text lost": _one("calls_lost", _if(_has_calls, lambda reply: replace(reply, text=""))),
     "no text beside calls": Faulty(
         _if(_has_calls, lambda reply: replace(reply, text="", completion_tokens=40)), frozenset()
     ),
     "text lost, no tokens counted": Faulty(
         lambda reply: replace(reply, prompt_tokens=None, **({"text": ""} if reply.calls else {})),
         frozenset(),
-        notes=frozenset({"no_usage"}),
+        notes=frozenset({"context_limit"}),
     ),
     "calls in Python's quotes": _one(
         "malformed_calls", _as_text(lambda calls: "; ".join(str(_named(*call)) for call in calls))
@@ -321,14 +321,14 @@ FAULTS: dict[str, Faulty] = {
     "calls lost, no tokens counted": Faulty(
         lambda reply: replace(reply, prompt_tokens=None, **({"text": "", "calls": ()} if reply.calls else {})),
         frozenset({"calls_lost"}),
-        notes=frozenset({"no_usage"}),
+        notes=frozenset({"context_limit"}),
     ),
     "calls lost without a word": _one(
         "calls_lost", _if(_has_calls, lambda reply: replace(reply, text="", calls=(), finish_reason="stop"))
     ),
-    "second call lost": _one("second_call_lost", lambda reply: replace(reply, calls=reply.calls[:1])),
+    "second call lost": _one("calls_lost", lambda reply: replace(reply, calls=reply.calls[:1])),
     "second call left in the text": _one(
-        "second_call_lost",
+        "calls_lost",
         _if(
             lambda reply: len(reply.calls) > 1,
             lambda reply: replace(reply, text=f"{reply.text} ; {_as_json(reply.calls[1:])}", calls=reply.calls[:1]),
@@ -344,9 +344,9 @@ FAULTS: dict[str, Faulty] = {
         _if(_is_native_stream, _with_arguments(lambda given: {"city": str(given["city"])[:-1]})),
     ),
     "another wording each time": Faulty(_varying(), frozenset()),
-    "streams refused": _one("stream_broken", _if(_is_native_stream, _error(500, "stream with tools"))),
+    "streams refused": _one("stream_differs", _if(_is_native_stream, _error(500, "stream with tools"))),
     "streams break off": _one(
-        "stream_broken",
+        "stream_differs",
         _if(_is_native_stream, lambda _: answer_events(['{"choices": [{"delta": {"content": "I"}}]}'])),
     ),
     "tool_choice none ignored": _one(
@@ -356,26 +356,26 @@ FAULTS: dict[str, Faulty] = {
     "tool_choice required ignored": _one(
         "tool_choice_ignored", _if(_choice("required"), lambda reply: replace(reply, **_WORDS))
     ),
-    "tool_choice refused": _one("tool_choice_refused", _if(_choice("required"), _error(400, "unsupported"))),
+    "tool_choice refused": _one("tool_choice_ignored", _if(_choice("required"), _error(400, "unsupported"))),
     "prompt cut off": _one(
-        "prompt_cut_off", lambda reply: replace(reply, prompt_tokens=min(reply.prompt_tokens or 0, 2048))
+        "context_limit", lambda reply: replace(reply, prompt_tokens=min(reply.prompt_tokens or 0, 2048))
     ),
     "content null refused": _one(
-        "null_content_refused", _if(lambda reply: _has_result(reply) and _is_null(reply), _error(500, "no content"))
+        "results_refused", _if(lambda reply: _has_result(reply) and _is_null(reply), _error(500, "no content"))
     ),
-    "role tool refused": _one("tool_role_refused", _if(_has_result, _error(500, _NO_TOOL_ROLE))),
+    "role tool refused": _one("results_refused", _if(_has_result, _error(500, _NO_TOOL_ROLE))),
     "numbers as strings": _one(
         "arguments_mistyped",
         _with_arguments(lambda given: {key: str(value) for key, value in given.items()}),
     ),
     "arguments missing": _one("arguments_mistyped", _with_arguments(lambda _: {})),
-    "arguments as objects": _one("arguments_unreadable", _with_arguments(_Decoded)),
-    "arguments broken": _one("arguments_unreadable", _with_arguments(lambda _: '{"city": Paris}')),
+    "arguments as objects": _one("calls_unreadable", _with_arguments(_Decoded)),
+    "arguments broken": _one("calls_unreadable", _with_arguments(lambda _: '{"city": Paris}')),
     "unknown tool": _one(
         "unknown_tool", _if(_has_calls, lambda reply: replace(reply, calls=(("weather", {}), *reply.calls)[:2]))
     ),
-    "ids missing": _one("ids_missing", lambda reply: replace(reply, ids=(None, None))),
-    "ids twice": _one("ids_missing", lambda reply: replace(reply, ids=("call_0", "call_0"))),
+    "ids missing": _one("calls_unreadable", lambda reply: replace(reply, ids=(None, None))),
+    "ids twice": _one("calls_unreadable", lambda reply: replace(reply, ids=("call_0", "call_0"))),
     "finish reason of calls": _one(
         "finish_reason_wrong", _if(_has_calls, lambda reply: replace(reply, finish_reason="stop"))
     ),
@@ -385,7 +385,7 @@ FAULTS: dict[str, Faulty] = {
     "finish reason of a limit": _one(
         "finish_reason_wrong", _if(_is_plain, lambda reply: replace(reply, finish_reason="stop"))
     ),
-    "tokens left": _one("tokens_left", _if(_is_plain, lambda reply: replace(reply, text="One<|eot_id|>"))),
+    "tokens left": _one("template_wrong", _if(_is_plain, lambda reply: replace(reply, text="One<|eot_id|>"))),
 }
 """The faults by what happens."""
 

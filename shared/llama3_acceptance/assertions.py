@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llama3_acceptance.checked import checked_mapping, checked_tuple
 from llama3_acceptance.judging.judge import judge
 from llama3_acceptance.judging.responses import read_response
 from llama3_acceptance.rendering import few, shown_expected, shown_found
@@ -25,8 +24,6 @@ from llama3_acceptance.values import (
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.tools import ToolLike, declare_tools
 from llama3_tools.values import shortened
-
-__all__ = ["SuiteCase", "assert_tool_call"]
 
 _SHOWN = 1000
 
@@ -109,21 +106,17 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
 
     Raises:
         AssertionError: with the reason, what was expected, and what was found.
-        TypeError: `response` is of no kind that can be read, there are `arguments` without the name of a tool, or
-            another argument has the wrong type.
+        TypeError: `response` is of no kind that can be read, or there are `arguments` without the name of a tool.
         ValueError: `reading` repairs, and there are no `tools`; or it contradicts the strict format.
     """
     __tracebackhide__ = True
     if arguments is not None and not isinstance(expected, str):
         raise TypeError("arguments go with the name of a tool; an ExpectedCall has its own")
     if isinstance(expected, str):
-        given = checked_mapping({} if arguments is None else arguments, "arguments")
-        rules = {name: _as_rule(value) for name, value in given.items()}
+        rules = {name: _as_rule(value) for name, value in (arguments or {}).items()}
         expected = ExpectedCall(expected, rules, mode="partial" if arguments is None else "exact")
     calls = (expected,) if isinstance(expected, ExpectedCall) else () if expected is None else expected
-    cure = "write the name of a tool, an ExpectedCall, a list of ExpectedCalls, or None"
-    calls = checked_tuple(calls, ExpectedCall, "expected", cure)
-    case = Case("assert_tool_call", "", (calls,), ordered=ordered)
+    case = Case("assert_tool_call", "", (tuple(calls),), ordered=ordered)
     suite = Suite("assert_tool_call", tuple(declare_tools(tools).values()), (case,), policies, prompt, reading=reading)
     judgements = SuiteCase(case, suite).check(response, coerced=coerced)
     return judgements.of(coerced=coerced).calls

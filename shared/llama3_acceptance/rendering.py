@@ -9,19 +9,6 @@ from itertools import islice
 from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading, Suite
 from llama3_tools.values import shortened
 
-__all__ = [
-    "few",
-    "mended_remarks",
-    "shown_around",
-    "shown_call",
-    "shown_expected",
-    "shown_found",
-    "shown_json",
-    "shown_judging",
-    "shown_reading",
-    "shown_rule",
-]
-
 _FEW = 8
 _MOST = 40
 _WIDTH = 120
@@ -182,6 +169,6 @@ def _cut(text: str, at: int) -> str:
     """Return a piece of a long text with the place in it."""
     if len(text) <= _WIDTH:
         return text
-    start = min(max(at - _BEFORE, 0), len(text) - _WIDTH + 2 * _BEFORE)
+    start = max(at - _BEFORE, 0)
     end = start + _WIDTH - _BEFORE
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''} ({len(text)} characters)"

@@ -8,38 +8,12 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from llama3_acceptance.checked import checked_mapping, checked_names, checked_tuple
-from llama3_tools.errors import a_type, require_bool, require_type, require_words
+from llama3_tools.errors import a_type, require_words
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.options import ReadOptions
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
-
-__all__ = [
-    "DIRECT_ANSWER_TOOLS",
-    "Allowance",
-    "ArgumentRule",
-    "Case",
-    "CaseResult",
-    "Equality",
-    "ExpectedCall",
-    "FoundCall",
-    "Judgement",
-    "Judgements",
-    "Mode",
-    "Policies",
-    "Prompt",
-    "Reading",
-    "ResponseFormat",
-    "Source",
-    "Suite",
-    "SuitePromptFormat",
-    "ToolsIn",
-    "Verdict",
-    "has_default",
-    "repeat_name",
-]
 
 DIRECT_ANSWER_TOOLS = frozenset({"calculate", "answer_question", "tell_joke"})
 """The tools that a model may do without by default: what they give, it can say itself."""
@@ -150,18 +124,17 @@ class ArgumentRule:
         """Check the rule.
 
         Raises:
-            TypeError: `any_of` is no tuple or list, as `("Paris")` without a comma is none; `optional` or `unordered`
-                is no bool, or `tolerance` no number.
+            TypeError: `any_of` is no tuple or list, as `("Paris")` without a comma is none.
             ValueError: no accepted value, another `equal` than the two, or a tolerance below zero.
         """
-        cure = f"for one value, write ({shortened(repr(self.any_of))},), with a comma"
-        object.__setattr__(self, "any_of", checked_tuple(self.any_of, object, "any_of", cure))
+        given: object = self.any_of
+        if not isinstance(given, (tuple, list)):
+            cure = f"for one value, write ({shortened(repr(given))},), with a comma"
+            raise TypeError(f"any_of must be a tuple, not {a_type(given)}: {cure}")
+        object.__setattr__(self, "any_of", tuple(given))
         if not self.any_of:
             raise ValueError("any_of is empty: no value could ever be accepted")
-        require_bool(optional=self.optional, unordered=self.unordered)
         require_words({"equal": self.equal}, equal=Equality)
-        if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, (int, float)):
-            raise TypeError(f"tolerance must be a number, not {a_type(self.tolerance)}")
         if not self.tolerance >= 0:
             raise ValueError(f"tolerance is a number that is not below zero, not {self.tolerance!r}")
 
@@ -182,18 +155,13 @@ class ExpectedCall:
     """Whether arguments that are named neither here nor in `ignore` are allowed."""
 
     def __post_init__(self) -> None:
-        """Check the call.
+        """Take the names as a set.
 
         Raises:
-            TypeError: `tool` is no name, `arguments` is no dict of `ArgumentRule`s, `ignore` is no set of names, or
-                `defaults` is no dict.
             ValueError: another `mode` than the two.
         """
-        require_type("tool", self.tool, str)
-        checked_mapping(self.arguments, "arguments", ArgumentRule, "write ArgumentRule((value,))")
-        object.__setattr__(self, "ignore", checked_names(self.ignore, "ignore"))
-        checked_mapping(self.defaults, "defaults")
         require_words({"mode": self.mode}, mode=Mode)
+        object.__setattr__(self, "ignore", frozenset(self.ignore))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,31 +186,16 @@ class Case:
     """Where the case stands in its file, from 1 on; 0 for a case that is in no file."""
 
     def __post_init__(self) -> None:
-        """Check the case.
+        """Take lists as tuples.
 
         Raises:
-            TypeError: something in it has another type than the one that is written here.
             ValueError: there is no alternative.
         """
-        require_type("id", self.id, str)
-        require_type("command", self.command, str)
-        cure = "write ((call,),) for one call, ((),) for an answer in words"
-        alternatives = checked_tuple(self.alternatives, object, "alternatives", cure)
-        calls = tuple(
-            checked_tuple(calls, ExpectedCall, f"alternatives[{index}]", cure)
-            for index, calls in enumerate(alternatives)
-        )
-        if not calls:
-            raise ValueError(f"alternatives is empty: {cure}")
-        object.__setattr__(self, "alternatives", calls)
-        require_bool(ordered=self.ordered)
-        if self.direct_answer is not None:
-            require_bool(direct_answer=self.direct_answer)
-        object.__setattr__(
-            self, "history", checked_tuple(self.history, Mapping, "history", "write ({…},) for one message")
-        )
-        object.__setattr__(self, "tags", checked_tuple(self.tags, str, "tags", 'write ("tag",) for one'))
-        require_type("line", self.line, int)
+        if not self.alternatives:
+            raise ValueError("alternatives is empty: write ((call,),) for one call, ((),) for an answer in words")
+        object.__setattr__(self, "alternatives", tuple(map(tuple, self.alternatives)))
+        object.__setattr__(self, "history", tuple(self.history))
+        object.__setattr__(self, "tags", tuple(self.tags))
 
     @property
     def tool(self) -> str | None:
@@ -266,18 +219,8 @@ class Policies:
     """JSON in the text is a failure, be it a call or not."""
 
     def __post_init__(self) -> None:
-        """Check the policies.
-
-        Raises:
-            TypeError: `direct_answers` is no set of names, or another policy is no bool.
-        """
-        require_bool(
-            text_calls=self.text_calls,
-            allow_direct_answers=self.allow_direct_answers,
-            stringified_lists=self.stringified_lists,
-            native_calls_only=self.native_calls_only,
-        )
-        object.__setattr__(self, "direct_answers", checked_names(self.direct_answers, "direct_answers"))
+        """Take the names as a set."""
+        object.__setattr__(self, "direct_answers", frozenset(self.direct_answers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,13 +239,12 @@ class Reading:
     """Whether the text begins inside reasoning, as the prompt ends with `<think>`. Not so where that came apart."""
 
     def __post_init__(self) -> None:
-        """Check the options, and name the forms one by one.
+        """Name the forms one by one.
 
         Raises:
-            TypeError: `formats` is no list of names, or what is true or false is neither.
+            TypeError: `formats` is no list of names.
             ValueError: `formats` names none that there is.
         """
-        require_bool(repair=self.repair, starts_reasoning=self.starts_reasoning)
         object.__setattr__(self, "formats", require_formats(self.formats))
 
 
@@ -329,21 +271,16 @@ class Prompt:
         """Check the options.
 
         Raises:
-            TypeError: `system` is no text, `examples` is no tuple of messages, or `multiple` is no bool.
             ValueError: an option has another value than those that it can have, or is one of the strict format in
                 another one.
         """
-        if self.system is not None:
-            require_type("system", self.system, str)
         require_words(
             {"format": self.format, "tools_in": self.tools_in, "response_format": self.response_format},
             format=SuitePromptFormat,
             tools_in=ToolsIn,
             response_format=ResponseFormat,
         )
-        examples = checked_tuple(self.examples, Mapping, "examples", "write messages, such as ({…}, {…})")
-        object.__setattr__(self, "examples", examples)
-        require_bool(multiple=self.multiple)
+        object.__setattr__(self, "examples", tuple(self.examples))
         if self.format != "strict" and (self.multiple or self.response_format != "json_schema"):
             raise ValueError("multiple and response_format are options of the strict format: add format strict")
 
@@ -376,28 +313,17 @@ class Suite:
         """Make the extractor, once for all cases.
 
         Raises:
-            TypeError: something in the suite has another type than the one that is written here.
             ValueError: `reading.repair` has no tools to go by, or a policy or an option of reading contradicts the
                 strict format.
         """
-        self._check_types()
+        object.__setattr__(self, "tools", tuple(self.tools))
+        object.__setattr__(self, "cases", tuple(self.cases))
         if self.prompt.format == "strict":
             self._check_strict()
         options = ReadOptions(**asdict(self.reading), on_unknown_tool="call", split_reasoning=True)
         object.__setattr__(self, "extractor", Extractor(self.tools or None, options=options))
         thinking = ReadOptions(formats="none", split_reasoning=True, starts_reasoning=self.reading.starts_reasoning)
         object.__setattr__(self, "_thinking", Extractor(options=thinking))
-
-    def _check_types(self) -> None:
-        require_type("name", self.name, str)
-        tools = checked_tuple(self.tools, Tool, "tools", "write tuple(declare_tools(tools).values())")
-        object.__setattr__(self, "tools", tools)
-        object.__setattr__(self, "cases", checked_tuple(self.cases, Case, "cases", "write (case,) for one"))
-        require_type("policies", self.policies, Policies, "write Policies(…)")
-        require_type("reading", self.reading, Reading, "write Reading(…)")
-        require_type("prompt", self.prompt, Prompt, "write Prompt(…)")
-        if self.path is not None:
-            require_type("path", self.path, Path)
 
     def _check_strict(self) -> None:
         if self.policies.native_calls_only or not self.policies.text_calls:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from llama3_acceptance.suites.keys import KEYS
+from llama3_acceptance import Reading
 from llama3_gateway.settings import CHAT_NAMES, ModelOptions
 from llama3_tools import ReadOptions
 
@@ -49,7 +49,7 @@ PLACES = {
         {"progress": "no API has a word for it", "limits": "those by default hold", "id_factory": IDS},
     ),
     "a suite": (
-        {*KEYS["reading"]},
+        {one.name for one in fields(Reading)},
         {
             "on_unknown_tool": "such a call is judged, as every call is",
             "coerce_arguments": "calls are judged with and without",

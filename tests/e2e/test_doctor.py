@@ -23,9 +23,10 @@ def test_the_doctor_says_of_a_live_server_what_is_true_of_it(live: LiveServer) -
     asked = [name for name in QUESTIONS if name not in {TWO_AGAIN, TEXT_AND_CALL}]
     assert [one["name"] for one in report["answers"]] == ["/models", *asked]
     findings = {one["code"]: one["is_fault"] for one in report["findings"]}
-    assert findings == {"tools_ignored": True, "null_content_refused": True, "context_limit": False}
+    assert findings == {"tools_ignored": True, "results_refused": True, "context_limit": False}
     answers = {one["name"]: one for one in report["answers"]}
     assert answers["one"]["prompt_tokens"] < answers["in the prompt"]["prompt_tokens"] < LONG_WORDS
     assert answers["plain"]["finish_reason"] == "length"
     assert answers["two streamed"]["content"]
-    assert "Llama3ToolModel" in report["advice"]["code"][-1]
+    assert "will not help this model yet" in report["advice"]["sentence"]
+    assert report["advice"]["code"] == []

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-import llama3_acceptance.suites.file
+import llama3_acceptance.suites.load
 import llama3_gateway.errors
 import llama3_tools.errors
 
@@ -17,7 +17,7 @@ LINE = re.compile(
     r"    (?P<branch>(?:[│ ]   )*(?:[├└]── )?)(?P<name>[A-Z]\w+)(?: \((?P<others>[\w, ]+)\))?(?: {2,}.*)?"
 )
 """A line of a tree: an error, what it derives from beside the error above it, and what it is for."""
-ELSEWHERE = {"SuiteError": llama3_acceptance.suites.file.SuiteError}
+ELSEWHERE = {"SuiteError": llama3_acceptance.suites.load.SuiteError}
 """What the tree of the core names, and a package that stands on it defines."""
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from click.core import ParameterSource
 
 from llama3_acceptance.cli.numbers import FiniteNumber
-from llama3_tools.cli.reading import reading_options
+from llama3_acceptance.values import ResponseFormat, SuitePromptFormat
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.text import read_json
-
-__all__ = ["accept"]
 
 _FILE = click.Path(path_type=Path)
 
@@ -111,20 +109,14 @@ def _leave_out(why: str, options: list[str]) -> None:
 )
 @click.option(
     "--prompt-format",
-    metavar="FORMAT",
-    help="How to ask for calls, not as the suite says: json, function, pythonic; native sends the tools in the "
-    "request; strict asks for one JSON object.",
+    type=click.Choice(get_args(SuitePromptFormat)),
+    help="How to ask for calls, not as the suite says.",
 )
 @click.option(
     "--response-format",
-    metavar="KIND",
-    help="How to send the schema of the strict format: json_schema, json_object (llama-cpp-python) or none.",
+    type=click.Choice(get_args(ResponseFormat)),
+    help="How to send the schema of the strict format, not as the suite says.",
 )
-@reading_options
-@click.option("--no-text-calls", is_flag=True, help="A call in the text is a failure.")
-@click.option("--no-direct-answers", is_flag=True, help="An answer in words never replaces a call.")
-@click.option("--no-stringified-lists", is_flag=True, help="A string that holds a list does not count as that list.")
-@click.option("--native-calls-only", is_flag=True, help="Any JSON in the text is a failure.")
 @click.option(
     "--score",
     "judged",

@@ -20,8 +20,6 @@ from llama3_acceptance.running.runner import Endpoint, EndpointError, Settings, 
 from llama3_acceptance.values import Suite
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["ask_and_judge"]
-
 
 def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Results, str | None]:
     """Ask the endpoint. What has come in by then is judged, whatever ends the run; the text says what did."""
@@ -101,7 +99,7 @@ def _check_prompt(suite: Suite) -> None:
             f"{asked}, and a policy fails every call there: use --prompt-format native, or let calls in the text count"
         )
     if read is not None and not {wanted, "all"} & ({read} if isinstance(read, str) else {*read}):
-        raise click.UsageError(f"{asked}, and that form is not read: add --format {wanted}, or use --prompt-format")
+        raise click.UsageError(f"{asked}, and the suite's reading leaves that form out: use --prompt-format")
 
 
 def _advised(trouble: str | None, results: Results, options: Options) -> str | None:

@@ -10,13 +10,9 @@ import click
 
 from llama3_acceptance.reports.comparison import Judged
 from llama3_acceptance.reports.thresholds import Threshold, parse_threshold
-from llama3_acceptance.suites.keys import PROMPT_FORMATS, RESPONSE_FORMATS
 from llama3_acceptance.suites.load import load_suite
-from llama3_acceptance.values import Prompt, Reading, Suite
+from llama3_acceptance.values import ResponseFormat, Suite, SuitePromptFormat
 from llama3_tools.cli.status import CannotRunError
-from llama3_tools.formats import FormatName
-
-__all__ = ["Options", "check_files", "read_suite", "read_thresholds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +31,8 @@ class Options:
     seed: int | None
     max_tokens: int
     extra_body: dict[str, Any]
-    prompt_format: str | None
-    response_format: str | None
-    formats: tuple[FormatName, ...]
-    repair: bool
-    starts_reasoning: bool
-    no_text_calls: bool
-    no_direct_answers: bool
-    no_stringified_lists: bool
-    native_calls_only: bool
+    prompt_format: SuitePromptFormat | None
+    response_format: ResponseFormat | None
     judged: Judged
     min_pass: tuple[str, ...]
     results_file: Path | None
@@ -56,24 +45,17 @@ class Options:
 
 
 def read_suite(options: Options) -> Suite:
-    """Read the suite, with the prompt, the reading and the policies that the command line asks for."""
+    """Read the suite, with the prompt that the command line asks for."""
     suite = load_suite(options.suite_file)
-    reading = Reading(
-        options.formats or suite.reading.formats,
-        repair=options.repair or suite.reading.repair,
-        starts_reasoning=options.starts_reasoning or suite.reading.starts_reasoning,
-    )
-    policies = suite.policies
-    if options.no_text_calls:
-        policies = replace(policies, text_calls=False)
-    if options.no_direct_answers:
-        policies = replace(policies, allow_direct_answers=False)
-    if options.no_stringified_lists:
-        policies = replace(policies, stringified_lists=False)
-    if options.native_calls_only:
-        policies = replace(policies, native_calls_only=True)
+    prompt = suite.prompt
     try:
-        return replace(suite, reading=reading, policies=policies, prompt=_prompt(suite.prompt, options))
+        if options.prompt_format == "strict":
+            prompt = replace(prompt, format="strict")
+        elif options.prompt_format is not None:
+            prompt = replace(prompt, format=options.prompt_format, multiple=False, response_format="json_schema")
+        if options.response_format is not None:
+            prompt = replace(prompt, response_format=options.response_format)
+        return replace(suite, prompt=prompt)
     except ValueError as error:
         raise click.UsageError(f"{options.suite_file}: {error}") from None
 
@@ -88,26 +70,6 @@ def read_thresholds(options: Options, suite: Suite) -> tuple[Threshold, ...]:
         return tuple(parse_threshold(text, suite) for text in options.min_pass)
     except ValueError as error:
         raise click.UsageError(f"--min-pass: {error}") from None
-
-
-def _prompt(prompt: Prompt, options: Options) -> Prompt:
-    """Return the prompt that the command line asks for."""
-    if options.prompt_format is not None:
-        if options.prompt_format not in PROMPT_FORMATS:
-            raise click.UsageError(
-                f"--prompt-format is one of {', '.join(PROMPT_FORMATS)}, not {options.prompt_format!r}"
-            )
-        if options.prompt_format != "strict":
-            prompt = replace(prompt, multiple=False, response_format=Prompt().response_format, format="json")
-        prompt = replace(prompt, format=options.prompt_format)
-    if options.response_format is not None:
-        kind = next((one for one in RESPONSE_FORMATS if one == options.response_format), None)
-        if kind is None:
-            raise click.UsageError(
-                f"--response-format is one of {', '.join(RESPONSE_FORMATS)}, not {options.response_format!r}"
-            )
-        prompt = replace(prompt, response_format=kind)
-    return prompt
 
 
 def check_files(options: Options) -> None:

@@ -23,8 +23,6 @@ from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotR
 from llama3_tools.errors import MissingExtraError
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["compare", "run"]
-
 
 def compare(screen: Console, before: Path, after: Path, *, judged: Judged) -> int:
     """Print what changed between two reports.

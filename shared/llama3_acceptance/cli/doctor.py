@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from llama3_acceptance.doctor.advice import Advice
     from llama3_acceptance.doctor.finding import Finding
 
-__all__ = ["doctor"]
-
 _LONGEST = 24 * 60 * 60
 """The longest --timeout, in seconds."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-__all__ = ["FiniteNumber"]
-
 
 class FiniteNumber(click.FloatRange):
     """A number of a range, which is neither infinite nor none at all."""

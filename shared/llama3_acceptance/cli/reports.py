@@ -14,9 +14,8 @@ from llama3_acceptance.reports.junit import report_junit
 from llama3_acceptance.reports.thresholds import Threshold
 from llama3_acceptance.running.records import to_json
 from llama3_acceptance.running.results import Results
+from llama3_tools.errors import MissingExtraError
 from llama3_tools.text.escaping import escape_invisible
-
-__all__ = ["write_reports"]
 
 
 def write_reports(errors: Console, results: Results, options: Options, thresholds: Sequence[Threshold]) -> bool:
@@ -32,7 +31,8 @@ def write_reports(errors: Console, results: Results, options: Options, threshold
             continue
         try:
             path.write_bytes(make())
-        except OSError as error:
-            errors.print(f"Error: {escape_invisible(str(path))}: {error.strerror or error}", soft_wrap=True)
+        except (OSError, MissingExtraError) as error:
+            why = getattr(error, "strerror", None) or error
+            errors.print(f"Error: {escape_invisible(str(path))}: {why}", soft_wrap=True)
             is_written = False
     return is_written

@@ -8,8 +8,6 @@ from pathlib import Path
 from llama3_acceptance.running.records import Record, Recording, Run, read_records, to_json, written
 from llama3_tools.cli.status import CannotRunError
 
-__all__ = ["append", "take_up"]
-
 
 def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -> tuple[Run, tuple[Record, ...]]:
     """Return what a file holds already, and make it end where a line can follow.

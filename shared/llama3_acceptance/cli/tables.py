@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich import box
 from rich.console import Console
@@ -10,14 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from llama3_acceptance.reports.comparison import Change, Comparison
-from llama3_acceptance.reports.scores import Row, Score, merged, score
+from llama3_acceptance.reports.scores import Row, merged, score
 from llama3_acceptance.reports.thresholds import ThresholdResult
 from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import CaseResult, Verdict, repeat_name
+from llama3_acceptance.values import CaseResult, repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
-
-__all__ = ["print_comparison", "print_failure", "print_results"]
 
 _SHOWN_FAILURES = 20
 _GAP = 2
@@ -49,9 +47,9 @@ def print_results(
     tables += [("by reason", scores.by_reason, None)]
     tables += [("allowances, of those that passed", scores.let_through, None)] if scores.let_through else []
     for title, rows, total in tables:
-        table = _table(title, rows, total)
         screen.print()
-        screen.print(table if _fits(screen, table) else _table(title, rows, total, is_narrow=True))
+        table = _table(title, rows, total, gap=" ")
+        screen.print(table if _fits(screen, table) else _table(title, rows, total, gap="\n"))
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     if results.missing:
         screen.print(Text(f"\n{_count(len(results.missing), 'response')} missing: the run is not complete.", "yellow"))
@@ -60,50 +58,44 @@ def print_results(
 
 
 def _fits(screen: Console, table: Table) -> bool:
-    """Return whether a table has room on a screen without a break in a word of its first column."""
+    """Return whether a table has room on a screen without a break in a name or in a score."""
     names, *scores = [[screen.measure(cell) for cell in (column.header, *column.cells)] for column in table.columns]
     widths = [max(cell.minimum for cell in names), *(max(cell.maximum for cell in column) for column in scores)]
     return sum(widths) + _GAP * len(scores) <= screen.width
 
 
-def _table(title: str, rows: Iterable[Row], total: Row | None, *, is_narrow: bool = False) -> Table:
-    """Return the scores as a table; in a narrow one, the intervals stand on lines of their own."""
+def _table(title: str, rows: Iterable[Row], total: Row | None, gap: str) -> Table:
+    """Return the scores as a table. Rows without a fault are one, so that those with one are seen."""
     rows = list(rows)
     has_clean = any(row.parsed.clean is not None for row in rows)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(title, overflow="fold")
     for name in ("parsed", "after coercion"):
         table.add_column("n", justify="right", no_wrap=True)
-        table.add_column(name.replace(" ", "\n") if is_narrow else name, no_wrap=True)
+        table.add_column(name.replace(" ", gap))
         if has_clean:
             table.add_column("clean", justify="right", no_wrap=True)
     perfect = [row for row in rows if row.is_perfect]
     folded = perfect if len(perfect) >= _FOLDED else []
     for row in rows:
         if row not in folded:
-            table.add_row(*_cells(row, is_narrow=is_narrow))
+            table.add_row(
+                Text(escape_invisible(row.name)), *_scores(row, gap), style="green" if row.name == "passed" else ""
+            )
     if folded:
         names = ", ".join(escape_invisible(row.name) for row in folded)
-        table.add_row(Text(f"all of {names}", "green"), *_scores(merged(folded), is_narrow=is_narrow))
+        table.add_row(Text(f"all of {names}", "green"), *_scores(merged(folded), gap))
     if total is not None:
         table.add_section()
-        table.add_row(*_cells(total, is_narrow=is_narrow), style="bold")
+        table.add_row(total.name, *_scores(total, gap), style="bold")
     return table
 
 
-def _cells(row: Row, *, is_narrow: bool) -> list[Text]:
-    style = "green" if row.name == Verdict.PASSED.value else ""
-    return [Text(escape_invisible(row.name), style), *_scores(row, is_narrow=is_narrow)]
-
-
-def _scores(row: Row, *, is_narrow: bool) -> list[Text]:
-    return [cell for one in (row.parsed, row.coerced) for cell in _score(one, is_narrow=is_narrow)]
-
-
-def _score(score: Score, *, is_narrow: bool) -> list[Text]:
-    shown = str(score).replace(" (", "\n(" if is_narrow else " (")
-    clean = [] if score.clean is None else [Text(str(score.clean))]
-    return [Text(f"{score.count}/{score.total}"), Text(shown), *clean]
+def _scores(row: Row, gap: str) -> Iterator[str]:
+    for one in (row.parsed, row.coerced):
+        yield f"{one.count}/{one.total}"
+        yield str(one).replace(" (", f"{gap}(")
+        yield from () if one.clean is None else [str(one.clean)]
 
 
 def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -> None:
@@ -161,9 +153,6 @@ def print_comparison(
         counts = (str(len(one.fixed)), str(len(one.broken)), f"{one.p_value:.2g}")
         table.add_row(names[one.judged], str(one.before), str(one.after), *counts)
     screen.print(table)
-    screen.print()
-    for one in several:
-        screen.print(Text(f"{names[one.judged]}: {one.chance}", "bold"), soft_wrap=True)
     for one in several:
         for kind, style, changes in (("fixed", "green", one.fixed), ("broken", "red", one.broken)):
             _print_changes(screen, f"{names[one.judged]}: {kind}", style, changes)

@@ -27,8 +27,6 @@ from llama3_acceptance.running.runner import Endpoint, EndpointError, check_endp
 from llama3_tools import Extraction, Extractor
 from llama3_tools.chat.finish_reason import is_complete
 
-__all__ = ["Examination", "examine"]
-
 _LISTED = "models"
 _ELSEWHERE = "models under /v1"
 _WITH_TOOLS = tuple(name for name, body in QUESTIONS.items() if "tools" in body)

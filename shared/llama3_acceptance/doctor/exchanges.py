@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from llama3_acceptance.doctor.secrets import Secrets
@@ -21,12 +21,6 @@ from llama3_tools.values import shortened
 
 if TYPE_CHECKING:
     import httpx2 as httpx
-
-__all__ = ["Connection", "Exchange", "Failure", "SentCall", "bare_url"]
-
-Failure: TypeAlias = Literal["not_connected", "broke_off", "redirected"]
-"""Why there is no answer, if time did not run out: nobody takes the connection; it ends before the answer does, or what
-comes is not HTTP; or redirects lead to no answer."""
 
 _LONGEST = 2_000_000
 """How many bytes of an answer are read."""
@@ -65,8 +59,8 @@ class Exchange:
     """What went wrong, in the server's words or the connection's; empty if nothing did."""
     is_timeout: bool = False
     """Whether it did not end in time."""
-    failure: Failure | None = None
-    """Why there was no answer; `None` if there was one, or if it did not end in time."""
+    is_connected: bool = True
+    """Whether anything takes the connection."""
     content: str = ""
     """The text."""
     reasoning: str = ""
@@ -193,19 +187,14 @@ class Connection:
             with self._client.stream(method, url, json=body, timeout=self.seconds_left + _GRACE) as response:
                 text, status = _text(response), response.status_code
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError) as error:
-            return Exchange(name, error=str(error) or type(error).__name__, failure=self._failure(error))
+            is_connected = isinstance(error, httpx.HTTPError) and not isinstance(error, httpx.ConnectError)
+            return Exchange(name, error=str(error) or type(error).__name__, is_connected=is_connected)
         exchange = Exchange(name, status, raw=text)
         if status != HTTPStatus.OK:
             return replace(exchange, error=_said(text))
         if body is None:
             return exchange
         return _read_stream(exchange, text) if body.get("stream") else _read_whole(exchange, text)
-
-    def _failure(self, error: Exception) -> Failure:
-        if isinstance(error, (self._httpx.TooManyRedirects, self._httpx.UnsupportedProtocol)):
-            return "redirected"  # the address itself has a protocol that is supported
-        is_connected = isinstance(error, self._httpx.HTTPError) and not isinstance(error, self._httpx.ConnectError)
-        return "broke_off" if is_connected else "not_connected"
 
 
 def _text(response: httpx.Response) -> str:

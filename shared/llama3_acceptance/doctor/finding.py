@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["IN_BETWEEN", "Finding", "FindingCode", "StillWorks"]
-
-IN_BETWEEN = "put llama3-tools in between, as shown below: it finds the calls in the text"
+IN_BETWEEN = "put llama3-tools in between: it finds the calls in the text"
 """What to do about most of what a server loses."""
 
 FindingCode: TypeAlias = Literal[
@@ -16,37 +14,25 @@ FindingCode: TypeAlias = Literal[
     "key_refused",
     "model_missing",
     "server_error",
-    "too_slow",
-    "empty_answer",
     "server_busy",
+    "too_slow",
     "gateway",
+    "template_wrong",
     "tools_refused",
-    "tools_failed",
     "tools_ignored",
     "no_calls",
     "malformed_calls",
-    "calls_lost",
     "calls_as_text",
-    "second_call_lost",
-    "text_lost",
+    "calls_lost",
+    "calls_unreadable",
     "stream_differs",
-    "stream_broken",
-    "prompt_cut_off",
-    "prompt_failed",
     "thinks_long",
     "context_limit",
-    "no_usage",
-    "tool_role_refused",
-    "null_content_refused",
+    "results_refused",
     "arguments_mistyped",
-    "arguments_unreadable",
     "unknown_tool",
-    "ids_missing",
     "tool_choice_ignored",
-    "tool_choice_refused",
     "finish_reason_wrong",
-    "tokens_left",
-    "not_asked",
 ]
 """What a finding is called."""
 

@@ -12,8 +12,6 @@ from llama3_acceptance.doctor.checks import access, calls, replies, requests
 from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import Finding
 
-__all__ = ["find_faults"]
-
 _Check: TypeAlias = Callable[[Examination], Iterator[Finding]]
 
 _REFUSALS: tuple[_Check, ...] = (
@@ -28,9 +26,8 @@ _REFUSALS: tuple[_Check, ...] = (
 _CHECKS: tuple[_Check, ...] = (
     access.behind_the_gateway,
     access.busy_server,
-    replies.empty_answers,
+    replies.wrong_template,
     requests.refused_tools,
-    requests.failed_tools,
     calls.malformed_calls,
     calls.dropped_calls,
     calls.ignored_tools,
@@ -39,16 +36,14 @@ _CHECKS: tuple[_Check, ...] = (
     calls.lost_calls,
     calls.lost_text,
     replies.different_streams,
-    requests.cut_prompts,
+    requests.short_context,
     requests.failed_prompts,
     requests.refused_results,
     calls.mistyped_arguments,
-    replies.unreadable_arguments,
+    replies.unreadable_calls,
     calls.unknown_tools,
-    replies.missing_ids,
     calls.ignored_choices,
     replies.wrong_finish_reasons,
-    replies.left_tokens,
     replies.not_asked,
 )
 

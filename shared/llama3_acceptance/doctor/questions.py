@@ -7,22 +7,6 @@ from typing import Any
 from llama3_tools.chat import ToolChat
 from llama3_tools.tools import Tool, declare_tools
 
-__all__ = [
-    "LONG_WORDS",
-    "MAX_TOKENS",
-    "NATIVE",
-    "ONLY_IF_NEEDED",
-    "QUESTIONS",
-    "SHORT_TOKENS",
-    "TEXT_AND_CALL",
-    "TEXT_TOKENS",
-    "THINKING_TOKENS",
-    "TOOLS",
-    "TWO_AGAIN",
-    "WITH_EMPTY_CONTENT",
-    "request_body",
-]
-
 _WEATHER = {
     "name": "get_weather",
     "description": "The current weather of a city",

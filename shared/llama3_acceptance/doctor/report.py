@@ -12,8 +12,6 @@ from llama3_acceptance.doctor.examination import Examination
 from llama3_acceptance.doctor.finding import Finding
 from llama3_tools import __version__
 
-__all__ = ["DOCTOR_VERSION", "doctor_report"]
-
 DOCTOR_VERSION = 1
 """What a report has under `llama3_tools_doctor`. It changes if something in it is renamed or goes away."""
 

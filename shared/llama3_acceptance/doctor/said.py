@@ -12,8 +12,6 @@ from llama3_acceptance.doctor.exchanges import Exchange
 from llama3_tools import Extraction
 from llama3_tools.values import shortened
 
-__all__ = ["Said", "stream_difference"]
-
 
 @dataclass(frozen=True, slots=True)
 class Said:

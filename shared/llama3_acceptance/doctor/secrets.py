@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, final
 from urllib.parse import quote, unquote, urlsplit
 
-__all__ = ["Secrets"]
-
 _HIDDEN = "(hidden)"
 _SHORT = 5
 """A shorter secret is hidden only where it is a word of its own: it may stand within any other."""

@@ -12,8 +12,6 @@ from llama3_acceptance.judging.pairing import pair
 from llama3_acceptance.values import ArgumentRule
 from llama3_tools.arguments.literals import read_container
 
-__all__ = ["accepts", "json_type", "list_in"]
-
 _ROUNDING = 1 + 1e-9
 """20.1 is within 0.1 of 20, although not in binary."""
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.values import RejectionReason
 
-__all__ = ["Piece", "json_in", "json_pieces"]
-
 _BRACKET = re.compile(r"[\[{]")
 _AROUND = re.compile(r"(?:[\s`]|<[^<>\n]{1,200}>|json)*")
 _EMPTY = re.compile(r"[\[{]\s*[\]}]?\s*")

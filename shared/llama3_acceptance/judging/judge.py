@@ -26,11 +26,8 @@ from llama3_acceptance.values import (
 )
 from llama3_tools.arguments import coerce_arguments
 from llama3_tools.chat.finish_reason import is_complete
-from llama3_tools.errors import require_type
 from llama3_tools.tools import Tool
 from llama3_tools.values import Extraction, RejectionReason, shortened
-
-__all__ = ["judge"]
 
 
 def judge(case: Case, response: object, suite: Suite) -> Judgements:
@@ -51,10 +48,8 @@ def judge(case: Case, response: object, suite: Suite) -> Judgements:
         suite: the tools, the policies, and how text is read.
 
     Raises:
-        TypeError: `case` is no `Case`, `suite` no `Suite`, or `response` of no kind that can be read.
+        TypeError: `response` is of no kind that can be read.
     """
-    require_type("case", case, Case, "take one of suite.cases")
-    require_type("suite", suite, Suite, "load_suite reads one from its file")
     answer = read_response(response)
     suite = suite.behind_reasoning(answer.reasoning)
     extraction = _read(answer, suite)

@@ -11,8 +11,6 @@ from llama3_acceptance.rendering import few, shown_around, shown_call, shown_exp
 from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Verdict
 from llama3_tools.values import shortened
 
-__all__ = ["Difference", "call_differences", "calls_differences", "list_remarks"]
-
 _CONSIDERED = 100
 """How many calls beyond those expected are compared with them. A longer answer cannot pass in any case."""
 

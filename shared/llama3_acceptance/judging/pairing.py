@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["pair"]
-
 
 def pair(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
     """Pair as many rows with columns as can be, each at most once. Taking the first that fits would pair too few.

@@ -21,8 +21,6 @@ from llama3_tools.literals.json_object import parse_object
 from llama3_tools.reader.json_calls import OTHER_NAMES
 from llama3_tools.values import shortened
 
-__all__ = ["Answer", "read_response"]
-
 _EXPECTED = (
     "OpenAI's chat completion or message (a dict or the client's object), a LangChain AIMessage, "
     "a LlamaIndex ChatResponse, CompletionResponse or AgentOutput, or the text itself"

@@ -12,8 +12,6 @@ from llama3_tools.errors import ResponseFormatError, ResponseFormatProblem
 from llama3_tools.strict.check import parse_response
 from llama3_tools.values import Extraction, shortened
 
-__all__ = ["read_strict_answer"]
-
 _THINKING = Extractor(formats="none", split_reasoning=True)
 _WITHOUT_OBJECT = (ResponseFormatProblem.NO_JSON, ResponseFormatProblem.TRUNCATED)
 """What is wrong with an answer in which the object never came to its end."""

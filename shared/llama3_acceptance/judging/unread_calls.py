@@ -8,8 +8,6 @@ from dataclasses import replace
 from llama3_acceptance.values import Suite
 from llama3_tools.values import Extraction, Rejection, RejectionReason
 
-__all__ = ["find_unread_calls"]
-
 
 def find_unread_calls(text: str, extraction: Extraction, suite: Suite, *, complete: bool) -> list[Rejection]:
     """Return the attempts at a call (principle 7), and those calls and attempts that the suite's `reading` leaves out.

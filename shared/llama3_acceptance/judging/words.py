@@ -12,8 +12,6 @@ from llama3_acceptance.judging.json_in_text import Piece, json_pieces
 from llama3_tools.tools import Tool
 from llama3_tools.values import shortened
 
-__all__ = ["NotInWords", "why_not_in_words"]
-
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<\|[^<>|\s]{1,40}\|>|\[/?[A-Z_]{4,30}\]|`{3,}\w*")
 _TAG_OF_CALLS = (
     r"(?:<(?!tools>)\w*(?:tool|func|call)\w*>|<function[=\s][^>\n]*>?|<invoke[ ]name=[^>\n]*>?|\[TOOL_CALLS\]"

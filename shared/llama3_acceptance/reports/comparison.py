@@ -16,17 +16,11 @@ from llama3_acceptance.running.records import RecordsError, to_json
 from llama3_acceptance.values import Verdict, repeat_name
 from llama3_tools.values import shortened
 
-__all__ = ["Change", "Comparison", "Judged", "compare_reports", "differences", "read_report"]
-
 Judged: TypeAlias = Literal["parsed", "coerced"]
 """Which judgement is meant: of what the model wrote, or after coercion."""
 
 _PASSED = Verdict.PASSED.value
 _NO_REPORT = "no report of a run: make one with `llama3-tools accept … --json FILE`"
-_UNLIKELY = 0.05
-"""Below which p-value a difference can hardly be chance."""
-_FEWEST = 6
-"""How many changed responses can have so low a p-value at all."""
 _Key: TypeAlias = tuple[str, int]
 
 
@@ -70,18 +64,6 @@ class Comparison:
     """Those of them that passed."""
     only_after: tuple[str, ...]
     """Those that only the second run has."""
-
-    @property
-    def chance(self) -> str:
-        """Whether the difference can be chance, as a sentence says it."""
-        fixed, broken = len(self.fixed), len(self.broken)
-        if not fixed + broken:
-            return "no response passes in one run only"
-        told = f"{fixed} fixed and {broken} broken"
-        if self.p_value < _UNLIKELY:
-            return f"{told} can hardly be chance (p = {self.p_value:.2g})"
-        few = "; too few have changed to tell" if fixed + broken < _FEWEST else ""
-        return f"{told} can be chance (p = {self.p_value:.2g}){few}"
 
     @property
     def p_value(self) -> float:

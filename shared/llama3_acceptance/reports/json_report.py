@@ -10,8 +10,6 @@ from llama3_acceptance.reports.scores import Row, Score, score
 from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Policies
 
-__all__ = ["REPORT_VERSION", "report_json"]
-
 REPORT_VERSION = 2
 """What a report has under `llama3_tools_report`. It changes where something in it is renamed or goes away."""
 

@@ -13,8 +13,6 @@ from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Case, CaseResult, Judgement, Verdict
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = ["report_junit"]
-
 
 def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequence[Threshold] = ()) -> bytes:
     """Return a run as JUnit XML.

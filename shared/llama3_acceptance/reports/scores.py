@@ -11,8 +11,6 @@ from operator import attrgetter
 from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Allowance, Case, CaseResult, Judgement, Verdict
 
-__all__ = ["NO_TOOL", "Row", "Score", "Scores", "merged", "score", "wilson"]
-
 NO_TOOL = "(no call)"
 """What tables call the tool of a case that expects no call."""
 

@@ -7,17 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from llama3_acceptance.reports.scores import NO_TOOL, Score, Scores, score, wilson
+from llama3_acceptance.reports.scores import NO_TOOL, Score, Scores, score
 from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Suite
 from llama3_tools.errors import did_you_mean
 
-__all__ = ["Threshold", "ThresholdResult", "check_thresholds", "parse_threshold"]
-
 _Group: TypeAlias = Literal["all", "tool", "tag"]
 
 _THRESHOLD = re.compile(r"(?:(?P<group>tool|tag):(?P<name>.+)=)?\s*(?P<percent>\d{1,3}(?:\.\d+)?)\s*%\s*")
-_MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +91,14 @@ class ThresholdResult:
         """Return a sentence.
 
         >>> print(ThresholdResult(Threshold(0.8), Score(27, 30)))
-        80% of all: met, 27 of 30 passed, 90 % (74 to 97); 30 are too few to tell, about 70 would do
+        80% of all: met, 27 of 30 passed, 90 % (74 to 97); 30 are too few to tell
         """
         of = {"all": "all", "tool": f"the tool {self.threshold.name}", "tag": f"the tag {self.threshold.name}"}
         share = f"{self.threshold.share * 100:g}% of {of[self.threshold.group]}"
         told = f"{share}: {'met' if self.is_met else 'not met'}, {self.score.count} of {self.score.total} passed"
         if self.score.total:
             told += f", {self.score}"
-        return told if self.is_certain else f"{told}; {self._too_few()}"
-
-    def _too_few(self) -> str:
-        enough = _enough(self.score.share, self.threshold.share)
-        more = f", about {enough} would do" if enough else ""
-        return f"{self.score.total} are too few to tell{more}"
+        return told if self.is_certain else f"{told}; {self.score.total} are too few to tell"
 
 
 def check_thresholds(
@@ -129,16 +121,3 @@ def _score_of(threshold: Threshold, scores: Scores, *, coerced: bool) -> Score:
         if threshold.group == "all" or row.name == threshold.name:
             return row.coerced if coerced else row.parsed
     return Score(0, 0)
-
-
-def _enough(share: float, wanted: float) -> int | None:
-    """Return about how many responses tell one share from another; `None` if no number would that anyone asks."""
-    if share == wanted:
-        return None
-    total = 10
-    while total <= _MOST:
-        low, high = wilson(round(share * total), total)
-        if not low < wanted <= high:
-            return total
-        total += max(10, total // 10 // 10 * 10)
-    return None

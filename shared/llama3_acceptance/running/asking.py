@@ -15,8 +15,6 @@ from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.prompts import render_response_prompt
 from llama3_tools.strict.schema import response_json_schema
 
-__all__ = ["ask", "commands_fingerprint", "fingerprint", "prompt_options"]
-
 _MAX_STRING = 200
 """The most characters of a string for llama-cpp-python's server, whose strings need not end."""
 

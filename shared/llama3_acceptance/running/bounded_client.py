@@ -8,8 +8,6 @@ from typing import Any
 
 from openai import DefaultAsyncHttpxClient
 
-__all__ = ["BoundedClient"]
-
 
 class BoundedClient(DefaultAsyncHttpxClient):
     """Takes a response that does not end in time as a timeout.

@@ -13,9 +13,6 @@ from typing import Any
 
 from llama3_tools.errors import Llama3ToolsError
 
-__all__ = ["Record", "Recording", "RecordsError", "Run", "read_records", "to_json", "written"]
-
-
 _MOST_REPEATS = 1_000_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -11,8 +11,6 @@ from llama3_acceptance.running.records import Record, RecordsError, Run
 from llama3_acceptance.values import Case, CaseResult, Judgement, Suite, Verdict
 from llama3_tools.errors import did_you_mean
 
-__all__ = ["Results", "judge_record", "judge_records"]
-
 
 @dataclass(frozen=True, slots=True)
 class Results:

@@ -18,8 +18,6 @@ from llama3_tools.values import shortened
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
-__all__ = ["Endpoint", "EndpointError", "Settings", "check_endpoint", "run_suite"]
-
 
 class EndpointError(Llama3ToolsError, RuntimeError):
     """The endpoint cannot be asked. Its text says why, and what to do."""

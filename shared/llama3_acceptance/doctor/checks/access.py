@@ -11,22 +11,7 @@ from llama3_acceptance.doctor.finding import Finding
 from llama3_tools.chat.endpoint_errors import NO_SUCH_MODEL
 from llama3_tools.errors import did_you_mean
 
-__all__ = [
-    "behind_the_gateway",
-    "busy_server",
-    "missing_model",
-    "no_answer",
-    "no_openai_server",
-    "refused_key",
-    "unreachable",
-]
-
-
 _COMPARE = "compare the host and the port with what it prints when it starts"
-_BREAKS = (
-    "look into the server's log: it may have crashed, or have too little memory. If the log has no such request, "
-    "another program answers at this address, or it is one for https://"
-)
 
 
 def unreachable(of: Examination) -> Iterator[Finding]:
@@ -39,10 +24,10 @@ def unreachable(of: Examination) -> Iterator[Finding]:
             f"nothing answers at {url}: it does not answer in time",
             f"allow more with --timeout, or {_COMPARE}",
         )
-    elif listed.failure == "not_connected":
+    elif not listed.is_connected:
         what, to_do = f"nothing answers at {url}: {listed.error}", f"start the server, and {_COMPARE}"
     else:
-        what, to_do = _broken(listed, "", f"{url.rstrip('/')}/models")
+        what, to_do = _broken(listed, f"{url.rstrip('/')}/models")
     yield Finding("unreachable", what, to_do, still_works="nothing")
 
 
@@ -146,19 +131,18 @@ def no_answer(of: Examination) -> Iterator[Finding]:
             still_works="nothing",
         )
     else:
-        what, to_do = _broken(plain, "-X POST ", f"{of.base_url.rstrip('/')}/chat/completions")
+        what, to_do = _broken(plain, f"-X POST {of.base_url.rstrip('/')}/chat/completions")
         yield Finding("unreachable", what, to_do, still_works="nothing")
 
 
-def _broken(answer: Exchange, method: str, url: str) -> tuple[str, str]:
-    """Return what is wrong with a connection that ends without an answer, and what to do. curl is given the method."""
-    if answer.failure == "redirected":
-        cure = f"see where the server, or a proxy before it, sends this request (curl -i {method}{url})"
-        return (
-            f"{url} redirects, and never answers: {answer.error}",
-            f"{cure}, and pass the address that answers with --base-url",
-        )
-    return f"the connection breaks before {url} has answered: {answer.error}", _BREAKS
+def _broken(answer: Exchange, request: str) -> tuple[str, str]:
+    """Return what is wrong with a connection that ends without an answer, and what to do. curl is given the request."""
+    what = f"the connection breaks before {request.rpartition(' ')[2]} has answered: {answer.error}"
+    to_do = (
+        "look into the server's log: it may have crashed, or have too little memory. If the log has no such request, "
+        f"see what answers or redirects there: curl -i {request}"
+    )
+    return what, to_do
 
 
 def _nearest_model(model: str, models: list[str]) -> str:

@@ -11,19 +11,6 @@ from llama3_tools.arguments import coerce_arguments
 from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.values import shortened
 
-__all__ = [
-    "calls_as_text",
-    "dropped_calls",
-    "ignored_choices",
-    "ignored_tools",
-    "long_thoughts",
-    "lost_calls",
-    "lost_text",
-    "malformed_calls",
-    "mistyped_arguments",
-    "unknown_tools",
-]
-
 _LEAST_FOR_TOOLS = 60
 """Two tools as JSON take more tokens than that, in any tokenizer."""
 _LEAST_FOR_CALL = 8
@@ -57,7 +44,8 @@ def ignored_tools(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "tools_ignored",
             f"the server accepts `tools`, but does not show them to the model: {why}",
-            f"start the server with a chat template that shows tools, or {IN_BETWEEN}",
+            "start the server with a chat template that shows tools"
+            + (f", or {IN_BETWEEN}" if of.calls_in_the_prompt else ""),
         )
         return
     if means_to_call:
@@ -107,8 +95,8 @@ def dropped_calls(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "calls_lost",
             f"the server loses calls: {why}",
-            "use the server's parser for this model (vLLM: --tool-call-parser), or put llama3-tools in between, as "
-            "shown below: then the server parses no calls",
+            "use the server's parser for this model (vLLM: --tool-call-parser), or put llama3-tools in between: then "
+            "the server parses no calls",
         )
         return
 
@@ -137,7 +125,7 @@ def lost_calls(of: Examination) -> Iterator[Finding]:
             where = f"is left in the text: {shortened(of[name].content, 80)!r}" if are_left else "is lost"
             place = " in a stream" if name == "two streamed" else ""
             yield Finding(
-                "second_call_lost",
+                "calls_lost",
                 f"of two calls, the server finds one{place}; the other {where}",
                 f"ask for one call at a time, or {IN_BETWEEN}",
             )
@@ -151,7 +139,7 @@ def lost_text(of: Examination) -> Iterator[Finding]:
     if is_silent and (answer.completion_tokens or 0) >= TEXT_TOKENS * len(answer.calls):
         called = ", ".join(f"{call.name}({call.text})" for call in answer.calls)
         yield Finding(
-            "text_lost",
+            "calls_lost",
             f"the server drops the text beside calls: it counts {answer.completion_tokens} tokens, but sends only "
             f"{shortened(called, 80)}",
             f"if the text matters, {IN_BETWEEN}",
@@ -216,24 +204,19 @@ def unknown_tools(of: Examination) -> Iterator[Finding]:
 
 def ignored_choices(of: Examination) -> Iterator[Finding]:
     """Yield a finding if `tool_choice` is an error, or changes nothing."""
+    is_able = of.calls_natively or of.calls_in_text
     for name, choice in (("no call", "none"), ("a call", "required")):
-        answer = of[name]
-        if of.failed(name):
-            yield Finding(
-                "tool_choice_refused",
-                f'tool_choice "{choice}" fails ({answer.shown_status}): {answer.error}',
-                "leave tool_choice out, or put llama3-tools in between: it puts the choice into the prompt",
-            )
-            return
-        if not answer.is_answered or of.is_still_thinking(name):
-            continue
+        answer, does = of[name], ""
         calls = bool(answer.calls) or of.read(name).tools_called
-        is_able = of.calls_natively or of.calls_in_text
-        if calls == (choice == "none") and is_able:
-            does = "calls a tool all the same" if calls else "calls no tool"
+        if of.failed(name):
+            does = f"fails ({answer.shown_status}): {answer.error}"
+        elif answer.is_answered and not of.is_still_thinking(name) and is_able and calls == (choice == "none"):
+            does = f"is ignored: the model calls {'a tool all the same' if calls else 'no tool'}"
+        if does:
             yield Finding(
                 "tool_choice_ignored",
-                f'tool_choice "{choice}" is ignored: the model {does}',
-                "do not rely on tool_choice; instead of `none`, leave the tools out of the request",
+                f'tool_choice "{choice}" {does}',
+                "do not rely on tool_choice: instead of `none`, leave the tools out of the request; llama3-tools puts "
+                "the choice into the prompt",
             )
             return

@@ -14,78 +14,54 @@ from llama3_acceptance.doctor.said import stream_difference
 from llama3_tools.chat.finish_reason import openai_finish_reason
 from llama3_tools.values import shortened
 
-__all__ = [
-    "different_streams",
-    "empty_answers",
-    "left_tokens",
-    "missing_ids",
-    "not_asked",
-    "unreadable_arguments",
-    "wrong_finish_reasons",
-]
-
 _TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
 
 
-def empty_answers(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if a plain question gets neither text nor thoughts."""
+def wrong_template(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if a plain question gets nothing, or a token of the model's protocol stands in a text."""
+    cure = "check the chat template: the server has to use the model's own, and to stop at its tokens"
     plain = of["plain"]
     if plain.is_answered and not plain.content and not plain.reasoning:
-        yield Finding(
-            "empty_answer",
-            "the answer to a plain question is empty",
-            "check the chat template: the server may not use the model's own",
-        )
+        yield Finding("template_wrong", "the answer to a plain question is empty", cure)
+        return
+    for name, answer in of.exchanges.items():
+        token = _TOKEN.search(answer.content)
+        if token and not of.read(name).tools_called:
+            what = f"a token of the model's protocol is left in the text: {token[0]}"
+            yield Finding("template_wrong", what, cure, still_works="native")
+            return
 
 
 def different_streams(of: Examination) -> Iterator[Finding]:
     """Yield a finding if a stream breaks, or says something else than the whole answer."""
-    streamed = of["two streamed"]
+    streamed, what = of["two streamed"], ""
+    said, said_streamed = of.said("two"), of.said("two streamed")
     if of.failed("two streamed"):
         status = f"{streamed.shown_status}: " if streamed.status != HTTPStatus.OK else ""
-        yield Finding(
-            "stream_broken",
-            f"a stream with tools fails: {status}{streamed.error}",
-            f"do not stream requests with tools (stream=False), or {IN_BETWEEN}",
-        )
-        return
-    said, said_streamed = of.said("two"), of.said("two streamed")
-    if said is None or said_streamed is None:
-        return
-    difference = stream_difference(said, said_streamed, of.said(TWO_AGAIN))
-    if difference is not None:
-        yield Finding(
-            "stream_differs",
-            f"the same question gets {difference[0]} as a whole answer, and {difference[1]} as a stream",
-            f"do not stream requests with tools (stream=False), or {IN_BETWEEN}",
-        )
+        what = f"a stream with tools fails: {status}{streamed.error}"
+    elif said is not None and said_streamed is not None:
+        difference = stream_difference(said, said_streamed, of.said(TWO_AGAIN))
+        if difference is not None:
+            what = f"the same question gets {difference[0]} as a whole answer, and {difference[1]} as a stream"
+    if what:
+        yield Finding("stream_differs", what, f"do not stream requests with tools (stream=False), or {IN_BETWEEN}")
 
 
-def unreadable_arguments(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if arguments are not text that holds a JSON object."""
+def unreadable_calls(of: Examination) -> Iterator[Finding]:
+    """Yield a finding if a client cannot read calls: their arguments are no JSON object, or their ids are no ids."""
     for name in NATIVE:
-        for call in of[name].calls:
-            if call.is_decoded:
-                what = "as an object, where OpenAI's clients expect text with JSON"
-            elif call.arguments is None:
-                what = f"as text that is no JSON object: {shortened(call.text, 80)!r}"
-            else:
-                continue
-            yield Finding("arguments_unreadable", f"the arguments of {call.name} come {what}", IN_BETWEEN)
-            return
-
-
-def missing_ids(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if calls have no ids, or the same."""
-    for name in NATIVE:
-        ids = [call.id for call in of[name].calls]
+        calls, ids = of[name].calls, [call.id for call in of[name].calls]
+        what = ""
         if ids and (None in ids or len(set(ids)) < len(ids)):
-            what = "no id" if None in ids else f"the same id: {shortened(str(ids[0]), 40)!r}"
-            yield Finding(
-                "ids_missing",
-                f"calls have {what}: a client cannot tell which result belongs to which call",
-                "put llama3-tools in between: it gives each call an id of its own",
-            )
+            has = "no id" if None in ids else f"the same id: {shortened(str(ids[0]), 40)!r}"
+            what = f"calls have {has}: a client cannot tell which result belongs to which call"
+        for call in calls:
+            if call.is_decoded:
+                what = f"the arguments of {call.name} come as an object, where OpenAI's clients expect text with JSON"
+            elif call.arguments is None:
+                what = f"the arguments of {call.name} come as text that is no JSON object: {shortened(call.text, 80)!r}"
+        if what:
+            yield Finding("calls_unreadable", what, f"{IN_BETWEEN}, and gives each call an id of its own")
             return
 
 
@@ -104,25 +80,11 @@ def wrong_finish_reasons(of: Examination) -> Iterator[Finding]:
             return
 
 
-def left_tokens(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if a token of the model's protocol stands in the text."""
-    for name, answer in of.exchanges.items():
-        token = _TOKEN.search(answer.content)
-        if token and not of.read(name).tools_called:
-            yield Finding(
-                "tokens_left",
-                f"a token of the model's protocol is left in the text: {token[0]}",
-                "check the chat template: the server should stop at the model's own tokens",
-                still_works="native",
-            )
-            return
-
-
 def not_asked(of: Examination) -> Iterator[Finding]:
     """Yield a note if there was no time for all questions."""
     if of.unanswered:
         yield Finding(
-            "not_asked",
+            "too_slow",
             f"there was no time for: {', '.join(of.unanswered)}",
             "allow more with --timeout",
             is_fault=False,

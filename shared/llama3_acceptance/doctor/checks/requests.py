@@ -10,44 +10,31 @@ from llama3_acceptance.doctor.finding import IN_BETWEEN, Finding
 from llama3_acceptance.doctor.questions import LONG_WORDS, WITH_EMPTY_CONTENT
 from llama3_tools.values import shortened
 
-__all__ = [
-    "cut_prompts",
-    "failed_prompts",
-    "failed_tools",
-    "refused_results",
-    "refused_tools",
-]
-
 _CONTEXT = re.compile(r"context|too long|maximum|exceed", re.IGNORECASE)
 _ABOUT = {
+    "one": "a question with tools",
     "two": "a question that needs two calls",
     "arguments": "a question that needs a number and a list",
     "in the prompt": "a question with the tools in the prompt",
     "long": f"a prompt of {LONG_WORDS} words",
 }
+_MORE_CONTEXT = (
+    "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for llama.cpp, "
+    "--max-model-len for vLLM, the context length in LM Studio"
+)
 
 
 def refused_tools(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if a request with tools is an error."""
-    one = of["one"]
-    if of.failed("one"):
-        yield Finding(
-            "tools_refused",
-            f"the server refuses tools ({one.shown_status}): {one.error}",
-            f"leave `tools` out of the request, and {IN_BETWEEN}. llama.cpp takes tools with --jinja, vLLM with "
-            "--enable-auto-tool-choice --tool-call-parser llama3_json",
-        )
-
-
-def failed_tools(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if the server takes tools, but fails as soon as there is more to call."""
-    for name in ("two", "arguments"):
+    """Yield a finding if a request with tools is an error, or is one as soon as there is more to call."""
+    for name in ("one", "two", "arguments"):
         if of.failed(name):
             yield Finding(
-                "tools_failed",
-                f"the server accepts tools, but fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
-                IN_BETWEEN,
+                "tools_refused",
+                f"the server fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
+                f"leave `tools` out of the request, and {IN_BETWEEN}. llama.cpp takes tools with --jinja, vLLM with "
+                "--enable-auto-tool-choice --tool-call-parser llama3_json",
             )
+            return
 
 
 def failed_prompts(of: Examination) -> Iterator[Finding]:
@@ -55,41 +42,32 @@ def failed_prompts(of: Examination) -> Iterator[Finding]:
     for name in ("in the prompt", "long"):
         if of.failed(name) and not (name == "long" and _CONTEXT.search(of[name].error)):
             yield Finding(
-                "prompt_failed",
+                "server_error",
                 f"the server fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
                 "look into the server's log: there may be too little memory, or the request may be too long",
                 still_works="native",
             )
 
 
-def cut_prompts(of: Examination) -> Iterator[Finding]:
+def short_context(of: Examination) -> Iterator[Finding]:
     """Yield a finding if a long prompt is cut off, or a note if it is refused, or if nobody counts its tokens."""
     long = of["long"]
-    if "long" not in of.exchanges:
-        return
     if long.is_answered and long.prompt_tokens and long.prompt_tokens < LONG_WORDS:
-        yield Finding(
-            "prompt_cut_off",
+        what = (
             f"of a prompt of more than {LONG_WORDS} tokens, the model sees {long.prompt_tokens}: the server cuts off "
-            "the rest without an error, and your tools may be in it",
-            "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for "
-            "llama.cpp, --max-model-len for vLLM, the context length in LM Studio",
-            still_works="native",
+            "the rest without an error, and your tools may be in it"
         )
+        yield Finding("context_limit", what, _MORE_CONTEXT, still_works="native")
     elif of.failed("long") and _CONTEXT.search(long.error):
+        what = (
+            f"the server refuses a prompt of {LONG_WORDS} words, as it should if its context is smaller: {long.error}"
+        )
         yield Finding(
-            "context_limit",
-            f"the server refuses a prompt of {LONG_WORDS} words, as it should if its context is smaller: {long.error}",
-            "give the model more context if your tools and conversations are long",
-            is_fault=False,
+            "context_limit", what, f"if your tools and conversations are long, {_MORE_CONTEXT}", is_fault=False
         )
     elif long.is_answered and not long.prompt_tokens:
-        yield Finding(
-            "no_usage",
-            "the server counts no tokens, so it is not known whether it cuts off prompts or drops text beside calls",
-            "look up the length of the context in the server's log",
-            is_fault=False,
-        )
+        what = "the server counts no tokens, so it is not known whether it cuts off prompts or drops text beside calls"
+        yield Finding("context_limit", what, "look up the length of the context in the server's log", is_fault=False)
 
 
 def refused_results(of: Examination) -> Iterator[Finding]:
@@ -98,16 +76,12 @@ def refused_results(of: Examination) -> Iterator[Finding]:
     if not of.failed("result"):
         return
     if of[WITH_EMPTY_CONTENT].is_answered:
-        yield Finding(
-            "null_content_refused",
-            "an assistant's message with calls and `content: null`, as OpenAI's clients send it, fails "
-            f"({result.shown_status}): {shortened(result.error, 120)}",
-            'send content: "" beside calls; llama3-tools sends calls and results as text',
-        )
+        refused = "an assistant's message with calls and `content: null`, as OpenAI's clients send it"
+        cure = 'send content: "" beside calls'
     else:
-        yield Finding(
-            "tool_role_refused",
-            "the server refuses tool results in the role `tool` "
-            f"({result.shown_status}): {shortened(result.error, 120)}",
-            "send results in the role `user`, as llama3-tools does by default (tool_role)",
-        )
+        refused, cure = "tool results in the role `tool`", "send results in the role `user`"
+    yield Finding(
+        "results_refused",
+        f"the server refuses {refused} ({result.shown_status}): {shortened(result.error, 120)}",
+        f"{cure}; llama3-tools sends calls and results as text",
+    )

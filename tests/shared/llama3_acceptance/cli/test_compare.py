@@ -51,63 +51,9 @@ def test_what_passed_before_and_is_missing_now_is_a_loss(reports: tuple[Path, Pa
     assert accept("--compare", part, whole).exit_code == 0
 
 
-def test_what_failed_before_and_is_missing_now_is_none(reports: tuple[Path, Path]) -> None:
-    kitchen, dim, joke, hello = results_of(reports[0])
-    part = changed(reports[0], results=[kitchen, joke, hello])
-    assert dim["parsed"]["verdict"] == "wrong_type"
-    assert [accept("--compare", reports[0], part, "--score", score).exit_code for score in ("parsed", "coerced")] == [
-        0,
-        1,
-    ]
-
-
 def test_reports_without_a_common_response_cannot_be_compared(reports: tuple[Path, Path]) -> None:
     other = changed(reports[0], results=[{**one, "case": f"other {one['case']}"} for one in results_of(reports[0])])
     assert "have no response in common: are they of one suite?" in refused("--compare", reports[0], other)
-
-
-def test_a_comparison_says_how_the_runs_differ(reports: tuple[Path, Path]) -> None:
-    report = json.loads(reports[0].read_text("utf-8"))
-    other = changed(
-        reports[0],
-        run={
-            **report["run"],
-            "fingerprint": "0",
-            "commands": "0",
-            "model": "llama\x1b",
-            "settings": {"temperature": 1},
-        },
-        reading={**report["reading"], "repair": True},
-        policies={**report["policies"], "native_calls_only": True},
-    )
-    assert accept("--compare", reports[0], other).stdout.splitlines()[:6] == [
-        'model: "llama" → "llama\\u001b"',
-        "temperature: 0.0 → 1",
-        "max_tokens: 1024 → none",
-        "repair: false → true",
-        "native_calls_only: false → true",
-        "the suite asks something else now: its tools, prompt or commands have changed",
-    ]
-    assert "→" not in accept("--compare", reports[0], reports[0]).stdout
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"results": 7},
-        {"results": [7]},
-        {"results": [{"case": "kitchen", "repeat": "x"}]},
-        {"results": [{"case": "kitchen", "repeat": -1}]},
-        {"results": [{"case": "kitchen", "repeat": 1e999}]},
-        {"run": 7},
-        {"run": {"suite": "", "fingerprint": "", "model": "", "settings": 7}},
-        {"policies": None},
-        {"reading": None},
-    ],
-)
-def test_a_broken_report_is_named(reports: tuple[Path, Path], changes: dict[str, object]) -> None:
-    broken = changed(reports[0], **changes)
-    assert f"{broken}: a broken report: " in refused("--compare", reports[0], broken)
 
 
 @pytest.mark.parametrize(("score", "status"), [("parsed", 0), ("coerced", 1)])

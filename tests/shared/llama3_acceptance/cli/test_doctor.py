@@ -65,9 +65,13 @@ def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
     ]
 
 
-def test_a_model_that_calls_in_no_way_is_said_to() -> None:
+def test_a_model_that_calls_in_no_way_is_not_told_to_use_this_library() -> None:
     with faulty("no calls at all") as server:
-        assert "The model made no call with the tools in the prompt either" in ask(server.base_url).stdout
+        shown = words(ask(server.base_url).stdout)
+    assert "llama3-tools will not help this model yet" in shown
+    assert "What may help" in shown
+    assert "import" not in shown
+    assert "serve --upstream" not in shown
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["words", "JSON"])
@@ -76,12 +80,6 @@ def test_nothing_that_answers_is_found_out_at_once(as_json: bool) -> None:
     assert result.exit_code == 1
     assert "nothing answers at http://127.0.0.1:9/v1" in result.stdout
     assert "Fix this first, then run the doctor again." in result.stdout
-
-
-@pytest.mark.parametrize("url", ["localhost:8080/v1", "http://", "ftp://127.0.0.1/v1", "http://[::1/v1"])
-def test_what_is_no_address_is_refused(url: str) -> None:
-    result = ask(url)
-    assert (result.exit_code, "is not an address" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("path", ["/v1?token=hidden-token", "/v1#hidden-token"])
@@ -107,11 +105,6 @@ def test_a_timeout_is_a_number_of_seconds(seconds: str) -> None:
     assert (result.exit_code, "Invalid value for '--timeout'" in result.stderr) == (2, True)
 
 
-def test_a_key_that_cannot_be_sent_is_refused() -> None:
-    result = ask("http://127.0.0.1:9/v1", "--api-key", "schlüssel")
-    assert (result.exit_code, "the key cannot be sent" in result.stderr) == (2, True)
-
-
 def test_an_address_without_its_end_is_completed() -> None:
     with faulty("healthy") as server:
         base_url = server.base_url.removesuffix("/v1")
@@ -123,12 +116,6 @@ def test_an_address_without_its_end_is_completed() -> None:
 def test_a_server_that_has_its_api_elsewhere_is_healthy() -> None:
     with faulty("healthy", root="/api") as server:
         assert ask(f"{server.base_url.removesuffix('/v1')}/api/").exit_code == 0
-
-
-def test_it_takes_no_longer_than_it_may() -> None:
-    with LoopbackServer(lambda _: Answer((b" ",) * 200, pause=0.1)) as server:
-        result = ask(server.base_url, "--timeout", 0.2)
-    assert "it does not answer in time → allow more with --timeout, or compare the host" in words(result.stdout)
 
 
 class _Dripping(StreamRequestHandler):
@@ -170,32 +157,20 @@ MODELS = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 25\r\n\r\n{"d
 CIRCLE = b"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /v1/models\r\nContent-Length: 0\r\n\r\n"
 ELSEWHERE = CIRCLE.replace(b"/v1/models", b"ftp://127.0.0.1/v1")
 CUT = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 500\r\n\r\n{"
-LOG = "look into the server's log: it may have crashed, or have too little memory. If the log has no such request"
 
 
 @pytest.mark.parametrize(
-    ("listed", "answer", "what", "to_do"),
+    ("listed", "answer", "what", "request_"),
     [
-        (MODELS, b"", "the connection breaks before URL/chat/completions has answered: Server disconnected", LOG),
-        (MODELS, b"\0garbage\r\n\r\n", "the connection breaks before URL/chat/completions has answered: ", LOG),
-        (MODELS, CUT, "the connection breaks before URL/chat/completions has answered: peer closed", LOG),
-        (
-            MODELS,
-            ELSEWHERE,
-            "URL/chat/completions redirects, and never answers: ",
-            "(curl -i -X POST URL/chat/completions), and pass the address that answers with --base-url",
-        ),
-        (b"", b"", "the connection breaks before URL/models has answered: Server disconnected", LOG),
-        (
-            CIRCLE,
-            b"",
-            "URL/models redirects, and never answers: Exceeded maximum allowed redirects",
-            "(curl -i URL/models), and pass the address that answers with --base-url",
-        ),
+        (MODELS, b"", "chat/completions has answered: Server disconnected", "-X POST URL/chat/completions"),
+        (MODELS, CUT, "chat/completions has answered: peer closed", "-X POST URL/chat/completions"),
+        (MODELS, ELSEWHERE, "chat/completions has answered: ", "-X POST URL/chat/completions"),
+        (b"", b"", "models has answered: Server disconnected", "URL/models"),
+        (CIRCLE, b"", "models has answered: Exceeded maximum allowed redirects", "URL/models"),
     ],
-    ids=["hangs up", "garbage", "cut off", "elsewhere", "hangs up at once", "a circle"],
+    ids=["hangs up", "cut off", "elsewhere", "hangs up at once", "a circle"],
 )
-def test_a_connection_that_breaks_has_a_cure_of_its_own(listed: bytes, answer: bytes, what: str, to_do: str) -> None:
+def test_a_connection_that_breaks_has_a_cure_of_its_own(listed: bytes, answer: bytes, what: str, request_: str) -> None:
     with ThreadingTCPServer(("127.0.0.1", 0), _hanging_up(listed, answer)) as server:
         server.daemon_threads = True
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -203,8 +178,8 @@ def test_a_connection_that_breaks_has_a_cure_of_its_own(listed: bytes, answer: b
         result = ask(url)
         server.shutdown()
     said = words(result.stdout)
-    assert f"✗ unreachable: {what.replace('URL', url)}" in said
-    assert to_do.replace("URL", url) in said
+    assert f"✗ unreachable: the connection breaks before {url}/{what}" in said
+    assert f"curl -i {request_.replace('URL', url)}" in said
     assert "--timeout" not in said
     assert "Fix this first, then run the doctor again." in said
 
@@ -216,24 +191,6 @@ def test_a_plain_question_that_does_not_end_is_too_slow() -> None:
     with faulty(Faulty(slow, frozenset(), models=("llama:latest",))) as server:
         result = ask(server.base_url, "--timeout", 1)
     assert "✗ too_slow: a plain question did not end in time, after 1 s" in words(result.stdout)
-
-
-def test_what_there_was_no_time_for_is_named() -> None:
-    with faulty(Faulty(lambda _: Answer((b" ",) * 20, pause=0.1), frozenset())) as server:
-        examination = examine(server.base_url, "llama", seconds=0.2)
-    assert list(examination.exchanges.values())[-1].is_timeout
-
-    asked: list[str] = []
-
-    def slow_later(reply: object) -> object:
-        asked.append("")
-        return reply if len(asked) < 3 else Answer((b" ",) * 200, pause=0.1)
-
-    with faulty(Faulty(slow_later, frozenset())) as server:
-        result = ask(server.base_url, "--timeout", 2)
-    assert "· not_asked: there was no time for: two, two streamed, arguments" in words(result.stdout)
-    assert "✗" not in result.stdout
-    assert_nothing_is_known(result)
 
 
 def assert_nothing_is_known(result: Result) -> None:
@@ -277,7 +234,7 @@ def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
     for slow in QUESTIONS.keys() - {"plain", *ONLY_IF_NEEDED}:
         late = Exchange(slow, error="no answer in time", is_timeout=True)
         without = replace(examination, exchanges={**examination.exchanges, slow: late})
-        assert {finding.code for finding in find_faults(without)} == {"not_asked"}, slow
+        assert {finding.code for finding in find_faults(without)} == {"too_slow"}, slow
 
 
 def test_a_long_answer_takes_no_longer_either() -> None:
@@ -362,13 +319,6 @@ def test_the_report_of_a_healthy_server_has_each_question() -> None:
     assert two["finish_reason"] == "tool_calls"
 
 
-def test_a_model_that_is_there_under_another_tag_is_named() -> None:
-    about = Faulty(lambda _: answer_error(404, "model 'llama' not found"), frozenset(), models=("qwen:7b", "llama:8b"))
-    with faulty(about) as server:
-        result = ask(server.base_url)
-    assert "(model 'llama' not found); it has qwen:7b, llama:8b; did you mean 'llama:8b'?" in words(result.stdout)
-
-
 def test_who_watches_sees_what_is_asked() -> None:
     with faulty("healthy") as server:
         assert "asking" in ask(server.base_url, "--color", "always").stderr
@@ -393,3 +343,16 @@ def test_without_httpx_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     result = ask("http://127.0.0.1:9/v1")
     assert result.exit_code == 2
     assert "pip install 'llama3-tools[acceptance]'" in result.output
+
+
+def test_a_model_that_is_there_under_another_tag_is_named() -> None:
+    about = Faulty(lambda _: answer_error(404, "model 'llama' not found"), frozenset(), models=("qwen:7b", "llama:8b"))
+    with faulty(about) as server:
+        result = ask(server.base_url)
+    assert "(model 'llama' not found); it has qwen:7b, llama:8b; did you mean 'llama:8b'?" in words(result.stdout)
+
+
+def test_it_takes_no_longer_than_it_may() -> None:
+    with LoopbackServer(lambda _: Answer((b" ",) * 200, pause=0.1)) as server:
+        result = ask(server.base_url, "--timeout", 0.2)
+    assert "it does not answer in time → allow more with --timeout, or compare the host" in words(result.stdout)

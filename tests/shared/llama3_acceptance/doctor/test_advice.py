@@ -17,15 +17,34 @@ CALLING = Exchange("one", 200, calls=(SentCall("now", {}, "{}", "call_1"),), is_
 EXAMINED = Examination("http://127.0.0.1:9/v1", "llama", {"one": CALLING})
 UNANSWERED = Examination("http://127.0.0.1:9/v1", "llama", {"one": CALLING}, not_asked=("two",))
 
-FAULT = Finding("ids_missing", "what", "to do")
-NOTE = Finding("ids_missing", "what", "to do", is_fault=False)
-HARMLESS = Finding("tokens_left", "what", "to do", still_works="native")
+
+def with_tools_in_the_prompt(answer: str, one: Exchange = CALLING) -> Examination:
+    asked = Exchange("in the prompt", 200, content=answer, is_completion=True)
+    return Examination("http://127.0.0.1:9/v1", "llama", {"one": one, "in the prompt": asked})
+
+
+CALLS = with_tools_in_the_prompt('{"name": "get_weather", "parameters": {"city": "Paris"}}')
+TRIES = with_tools_in_the_prompt("{'name': 'get_weather', 'parameters': {}}")
+NATIVE_ONLY = with_tools_in_the_prompt("Sunny.")
+NO_CALL = with_tools_in_the_prompt("Sunny.", Exchange("one", 200, content="Sunny.", is_completion=True))
+
+CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+IN_TEXT = with_tools_in_the_prompt("Sunny.", Exchange("one", 200, content=CALL, is_completion=True))
+
+FAULT = Finding("calls_unreadable", "what", "to do")
+NOTE = Finding("calls_unreadable", "what", "to do", is_fault=False)
+HARMLESS = Finding("template_wrong", "what", "to do", still_works="native")
 GRAVE = Finding("server_busy", "what", "to do", still_works="nothing")
 
 
 @pytest.mark.parametrize(
     ("examination", "findings", "sentence"),
     [
+        (CALLS, [FAULT], "This works: the tools in the prompt"),
+        (TRIES, [FAULT], "The model tries to call."),
+        (IN_TEXT, [FAULT], "The model calls only if the server shows it the tools."),
+        (NATIVE_ONLY, [FAULT], "llama3-tools will not help this model yet"),
+        (NO_CALL, [FAULT], "llama3-tools will not help this model yet"),
         (EXAMINED, [], NATIVE),
         (EXAMINED, [NOTE], NATIVE),
         (EXAMINED, [HARMLESS, NOTE], NATIVE),
@@ -36,10 +55,6 @@ GRAVE = Finding("server_busy", "what", "to do", still_works="nothing")
         (UNANSWERED, [FAULT], TEXT),
         (UNANSWERED, [GRAVE], NOTHING),
     ],
-    ids=[
-        *("nothing found", "a note", "a harmless fault", "a fault", "a fault beside a harmless one", "a grave fault"),
-        *("a note, and questions without answers", "a fault, and questions without answers", "grave, without answers"),
-    ],
 )
 def test_what_is_recommended_follows_from_what_still_works(
     examination: Examination, findings: list[Finding], sentence: str
@@ -47,5 +62,11 @@ def test_what_is_recommended_follows_from_what_still_works(
     assert advise(examination, findings).sentence.startswith(sentence)
 
 
+def test_lines_of_this_library_are_shown_only_if_they_may_help() -> None:
+    shown = {of: " ".join(advise(of, [FAULT]).code) for of in (CALLS, TRIES, NATIVE_ONLY, NO_CALL)}
+    assert [shown[of].count("Llama3ToolModel(") for of in shown] == [1, 1, 0, 0]
+    assert [shown[of].count("ChatOpenAI(") for of in shown] == [1, 1, 1, 0]
+
+
 def test_in_spite_of_a_note_everything_works() -> None:
-    assert Finding("not_asked", "what", "to do", is_fault=False, still_works="nothing").still_works == "native"
+    assert Finding("too_slow", "what", "to do", is_fault=False, still_works="nothing").still_works == "native"

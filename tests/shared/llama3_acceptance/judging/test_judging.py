@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from langchain_core.messages import AIMessage
-from llama_index.core.llms import ChatMessage, ChatResponse
 
 from llama3_acceptance import (
     ArgumentRule,
@@ -85,24 +83,11 @@ def test_native_calls_are_judged_alone(kind: Kind):
 
 
 @every_text_kind
-@pytest.mark.parametrize("on", [True, False])
-def test_text_that_holds_no_call_changes_nothing(kind: Kind, on: bool):
-    text = "I set {kitchen} to on."
-    assert verdict(TURN_ON, kind(text, []), text_calls=on) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
-    assert verdict(CALCULATE, kind(text, []), text_calls=on) is Verdict.PASSED
-
-
-@every_text_kind
 def test_words_pass_in_place_of_a_tool_that_is_on_the_list(kind: Kind):
     response = kind("That is 4.", [])
     assert verdict(CALCULATE, response) is Verdict.PASSED
     assert verdict(CALCULATE, response, direct_answers=frozenset({"clock"})) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
     assert verdict(CALCULATE, response, allow_direct_answers=False) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
-
-
-@every_text_kind
-def test_words_do_not_pass_in_place_of_any_other_tool(kind: Kind):
-    assert verdict(TURN_ON, kind("The lights are on.", [])) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
 
 
 @every_text_kind
@@ -127,21 +112,6 @@ def test_a_list_in_a_string_is_compared_as_the_list(kind: Kind, written: str):
     response = kind("", [("turn_on", {"area": "kitchen", "domain": written})])
     assert verdict(TURN_ON, response) is Verdict.PASSED
     assert verdict(TURN_ON, response, stringified_lists=False) is Verdict.WRONG_TYPE
-
-
-@pytest.mark.parametrize("written", ["['switch', 'light']", '["light", "switch"]'])
-@every_text_kind
-def test_so_it_is_where_the_call_is_in_the_text(kind: Kind, written: str):
-    text = GOOD.replace('["light", "switch"]', json.dumps(written))
-    assert verdict(TURN_ON, kind(text, [])) is Verdict.PASSED
-    assert verdict(TURN_ON, kind(text, []), stringified_lists=False) is Verdict.WRONG_TYPE
-
-
-@every_kind
-def test_what_holds_no_list_is_compared_as_a_string(kind: Kind):
-    case = replace(TURN_ON, alternatives=((ExpectedCall("turn_on", {"area": ArgumentRule(("[kitchen",))}),),))
-    assert verdict(case, kind("", [("turn_on", {"area": "[kitchen"})])) is Verdict.PASSED
-    assert verdict(case, kind("", [("turn_on", {"area": "[bath"})])) is Verdict.WRONG_VALUE
 
 
 @every_text_kind
@@ -221,30 +191,6 @@ REASONS = [
     (TURN_ON, call("clock"), Verdict.WRONG_TOOL, "called clock({}), expected turn_on"),
     (TURN_ON, call("open"), Verdict.UNKNOWN_TOOL, "called open({}), which is not declared; expected turn_on"),
     (TURN_ON, GOOD + SUM, Verdict.UNEXPECTED_CALL, 'calculate({"expression": "2+2"}) was not expected'),
-    (
-        TURN_ON,
-        call("turn_on", area="kitchen"),
-        Verdict.MISSING_ARGUMENT,
-        'turn_on: domain is missing, expected ["light", "switch"] in any order',
-    ),
-    (
-        TURN_ON,
-        call("turn_on", area="kitchen", domain=["light", "switch"], floor="1"),
-        Verdict.UNEXPECTED_ARGUMENT,
-        'turn_on: floor was not expected, it is "1"',
-    ),
-    (
-        TURN_ON,
-        call("turn_on", area="bath", domain=["light", "switch"]),
-        Verdict.WRONG_VALUE,
-        'turn_on: area is "bath", expected "kitchen"',
-    ),
-    (
-        TURN_ON,
-        call("turn_on", area="kitchen", domain="light"),
-        Verdict.WRONG_TYPE,
-        'turn_on: domain is the string "light", expected ["light", "switch"] in any order',
-    ),
     (GREETING, "Hello!", Verdict.PASSED, ""),
     (GREETING, " \n", Verdict.NO_RESPONSE, "neither text nor a call"),
     (GREETING, SUM, Verdict.UNEXPECTED_CALL, 'calculate({"expression": "2+2"}) was not expected'),
@@ -411,18 +357,8 @@ def test_without_declared_tools_an_answer_in_words_has_words_too():
 
 CODE = "<|python_tag|>print(1)"
 PRINTED = Case("code", "Print 1.", ((ExpectedCall("code_interpreter", mode="partial"),),))
-ENDED = {
-    "chat completion": lambda reason: {"choices": [{"message": {"content": CODE}, "finish_reason": reason}]},
-    "Ollama": lambda reason: {"message": {"content": CODE}, "done_reason": reason},
-    "LangChain": lambda reason: AIMessage(CODE, response_metadata={"finish_reason": reason}),
-    "LangChain, Ollama": lambda reason: AIMessage(CODE, response_metadata={"done_reason": reason}),
-    "LlamaIndex": lambda reason: ChatResponse(
-        message=ChatMessage(role="assistant", content=CODE), raw={"choices": [{"finish_reason": reason}]}
-    ),
-}
 
 
-@pytest.mark.parametrize("response", ENDED.values(), ids=ENDED)
 @pytest.mark.parametrize(
     ("reason", "expected"),
     [
@@ -433,9 +369,10 @@ ENDED = {
         (None, Verdict.PASSED),
     ],
 )
-def test_what_a_limit_ended_is_no_call(response: Callable[[str | None], object], reason: str, expected: Verdict):
+def test_what_a_limit_ended_is_no_call(reason: str | None, expected: Verdict):
     suite = Suite("Code", (Tool("code_interpreter"),), (PRINTED,))
-    assert judge(PRINTED, response(reason), suite).parsed.verdict is expected
+    response = {"choices": [{"message": {"content": CODE}, "finish_reason": reason}]}
+    assert judge(PRINTED, response, suite).parsed.verdict is expected
 
 
 def test_an_envelope_without_a_call_is_an_answer_in_words():
@@ -510,10 +447,6 @@ def test_thoughts_alone_are_no_answer(text: str):
     assert judged(GREETING, f"{text} Hello!").parsed.passed
 
 
-def test_thoughts_without_an_end_are_no_answer_either():
-    assert verdict(GREETING, "<think>Hm.") is Verdict.NO_RESPONSE
-
-
 def test_a_schema_of_a_parameter_may_be_true():
     tool = Tool("f", "", {"type": "object", "properties": {"a": True, "b": False}})
     case = Case("f", "f!", ((ExpectedCall("f", {"a": ArgumentRule((1,))}),),))
@@ -534,12 +467,6 @@ def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
     assert (judged(case, good).parsed.verdict, judged(case, good).parsed.detail) == (Verdict.PASSED, "")
 
 
-def test_a_tag_in_the_arguments_of_a_call_stands_behind_no_call():
-    case = Case("c", "c", ((ExpectedCall("f", {"a": ArgumentRule(("<|python_tag|>{",))}),),))
-    tool = Tool("f", "", {"type": "object", "properties": {"a": {}}})
-    assert judge(case, call("f", a="<|python_tag|>{"), Suite("Any", (tool,), (case,))).parsed.detail == ""
-
-
 @pytest.mark.parametrize("name", ["turn_on", "clock", "open"])
 def test_an_answer_of_ten_thousand_calls_is_judged_soon_and_told_in_short(name: str):
     calls = openai_dict("", [(name, {"area": str(n)}) for n in range(10_000)])
@@ -548,11 +475,6 @@ def test_an_answer_of_ten_thousand_calls_is_judged_soon_and_told_in_short(name: 
     assert not parsed.passed
     assert len(parsed.detail) < 2500
     assert "more" in parsed.detail
-
-
-def test_broken_calls_without_end_are_told_in_short():
-    parsed = judged(GREETING, SUM.replace(": {", ": {x") * 1000).parsed
-    assert (parsed.verdict, len(parsed.detail) < 2500) == (Verdict.MALFORMED, True)
 
 
 def test_the_nearest_alternative_gives_the_reason():
@@ -605,17 +527,6 @@ def test_what_coercion_mends_fails_as_parsed_and_passes_after_it():
     assert coerced.calls[0].arguments == {"area": "hall", "brightness": 50}
 
 
-def test_a_list_in_a_string_is_mended_with_the_policy_off():
-    response = call("turn_on", area="kitchen", domain='["light", "switch"]')
-    parsed, coerced = judged(TURN_ON, response, stringified_lists=False)
-    assert (parsed.verdict, coerced.verdict) == (Verdict.WRONG_TYPE, Verdict.PASSED)
-
-
-def test_coercion_mends_nothing_that_the_schema_does_not_ask_for():
-    judgements = judged(TURN_ON, call("turn_on", area="bath", domain=["light", "switch"]))
-    assert judgements.parsed == judgements.coerced
-
-
 def test_without_declared_tools_every_name_may_be_called():
     case = Case("any", "Go", ((ExpectedCall("anything"),),))
     assert judge(case, call("anything"), Suite("Any", (), (case,))).parsed.passed
@@ -635,12 +546,6 @@ def test_nothing_that_a_model_writes_raises(text: str):
 
 LENGTH = {
     "chat completion": lambda text: {"choices": [{"message": {"content": text}, "finish_reason": "length"}]},
-    "Ollama": lambda text: {"message": {"content": text}, "done_reason": "length"},
-    "Responses API": lambda text: {
-        "status": "incomplete",
-        "incomplete_details": {"reason": "max_output_tokens"},
-        "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
-    },
     "Anthropic": lambda text: {"content": [{"type": "text", "text": text}], "stop_reason": "max_tokens"},
     "LangChain": lambda text: AIMessage(text, response_metadata={"finish_reason": "length"}),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 
 from langchain_llama3_tools import Llama3JsonToolOutputParser as LangChainParser
 from llama3_acceptance import (
@@ -18,7 +18,6 @@ from llama3_acceptance import (
     Answer,
     Case,
     ExpectedCall,
-    FoundCall,
     Judgement,
     Policies,
     Reading,
@@ -66,8 +65,6 @@ def test_the_options_are_those_of_every_reader():
         {"formats": ["json", "yaml"]},
         {"formats": []},
         {"formats": 7},
-        {"repair": "no"},
-        {"starts_reasoning": None},
     ],
 )
 def test_an_option_that_cannot_be_is_refused_as_there(options: dict[str, Any]):
@@ -75,12 +72,6 @@ def test_an_option_that_cannot_be_is_refused_as_there(options: dict[str, Any]):
         Extractor(**options)
     with pytest.raises(caught.type, match=f"^{re.escape(str(caught.value))}$"):
         Reading(**options)
-
-
-def test_forms_are_named_one_by_one_however_they_were_given():
-    readings = {Reading("json"), Reading(["json"]), Reading(iter(["json"]))}
-    assert readings == {Reading(("json",))}
-    assert Reading("all").formats == tuple(name for name in ("json", *Reading("all").formats[1:]) if name != "all")
 
 
 def test_repairs_need_tools():
@@ -120,30 +111,11 @@ def test_what_was_mended_is_a_call_and_remarked(text: str, reading: Reading, str
     assert (plain.is_clean, plain.detail) == (True, "")
 
 
-def test_a_call_keeps_what_was_mended():
-    broken = BROKEN.replace("clock", "timer")
-    misspelt, repaired = judged(TIME, f"{TAG} {broken}", Reading(repair=True)).calls
-    assert misspelt == FoundCall("clock", {}, "{}", ("the tag is written <function(NAME)>{…}",))
-    assert repaired == FoundCall("timer", {}, "{}", (), broken)
-
-
 def test_it_is_remarked_behind_the_reason_of_a_failure_too():
     failed = judged(GREETING, BROKEN, Reading(repair=True))
     assert (failed.verdict, failed.detail) == (Verdict.UNEXPECTED_CALL, f"clock({{}}) was not expected; {REPAIRED}")
     in_text = judged(TIME, BROKEN, Reading(repair=True), text_calls=False)
     assert (in_text.verdict, in_text.detail.endswith(f": {BROKEN}; {REPAIRED}")) == (Verdict.CALL_IN_TEXT, True)
-
-
-def test_it_is_remarked_before_all_else():
-    text = f"{BROKEN} {CLOCK[:-2]}"
-    assert judged(TIME, text, Reading(repair=True)).detail.startswith(f"{REPAIRED}; beside it, a call that cannot")
-
-
-def test_coercion_keeps_the_remark():
-    text = "{'name': 'timer', 'parameters': {'minutes': '5'}}"
-    case = Case("tea", "Tea", ((ExpectedCall("timer", mode="partial"),),))
-    coerced = judge(case, text, Suite("Home", TOOLS, (case,), reading=Reading(repair=True))).coerced
-    assert (coerced.calls[0].arguments, coerced.detail) == ({"minutes": 5}, f"timer was repaired from {text}")
 
 
 FORMS = {
@@ -259,10 +231,6 @@ def test_a_text_may_begin_inside_reasoning(case: Case, text: str, verdict: Verdi
     assert (judgement.verdict, judgement.detail) == (verdict, detail)
 
 
-def test_what_was_thought_is_read_as_the_answer_unless_it_is_said():
-    assert judged(GREETING, f"I could {CLOCK}.</think>Hello!", Reading()).verdict is Verdict.UNEXPECTED_CALL
-
-
 APART = [
     {"content": "Hello!", "reasoning_content": "Hm."},
     AIMessage([{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "Hello!"}]),
@@ -315,19 +283,3 @@ def test_what_an_adapter_mended_is_told_too(adapter: Callable[..., object]):
     assert (parsed.source, parsed.detail) == ("native", f"{MISSPELT}; timer was repaired from {text[len(TAG) + 1 :]}")
     assert [call.arguments for call in parsed.calls] == [{}, {"minutes": "5"}]
     assert [call.arguments for call in coerced.calls] == [{}, {"minutes": 5}]
-
-
-def test_it_is_told_of_a_call_in_a_block_too():
-    block = ToolCallBlock(tool_call_id="1", tool_name="clock", tool_kwargs={"n": 5})
-    told = [{"id": "2", "repaired_from": CLOCK}, {"id": "1", "written": '{"n": "5"}', "repaired_from": BROKEN}]
-    message = ChatMessage(role="assistant", blocks=[block], additional_kwargs={"coerced_arguments": told})
-    assert read_response(message).calls == (FoundCall("clock", {"n": "5"}, '{"n": "5"}', (), BROKEN),)
-
-
-@pytest.mark.parametrize(
-    "told", [7, [7], [{"id": 7}], [{"id": "1", "written": 7, "deviations": 7, "repaired_from": 7}]]
-)
-def test_odd_news_of_a_call_change_nothing(told: object):
-    call = {"id": "1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
-    message = {"content": "", "tool_calls": [call], "additional_kwargs": {"coerced_arguments": told}}
-    assert read_response(message).calls == (FoundCall("clock", {}, "{}"),)

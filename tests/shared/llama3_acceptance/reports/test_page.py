@@ -6,19 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from markupsafe import escape
 
 from browsers import chromium, requested
 from llama3_acceptance.reports.html_page import report_html
-from llama3_acceptance.running.records import Record, Run
-from llama3_acceptance.running.results import judge_records
 from llama3_acceptance.values import Policies, Prompt, Reading
-from runs import DIM, KITCHEN, MENDED, SUITE, judged
+from runs import DIM, KITCHEN, judged
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -89,8 +87,8 @@ def test_the_page_loads_nothing_and_runs_nothing_but_its_own() -> None:
 def test_the_page_says_where_each_segment_of_an_output_went() -> None:
     html = report_html(judged(OUTPUTS))
     assert '<span class="removed" title="wrapper, delimiter or protocol token"> &lt;tool_call&gt;</span>' in html
-    assert '<span class="call" title="tool call 1">{&quot;name&quot;' in html
-    assert '<span class="rejected" title="rejected candidate 1">{&quot;name&quot;' in html
+    assert '<span class="call" title="tool call 1">{&#34;name&#34;' in html
+    assert '<span class="rejected" title="rejected candidate 1">{&#34;name&#34;' in html
     assert "<li><b>quoted</b>: in a code span</li>" in html
     assert "\\x1b[2J \\u202e" in html
 
@@ -117,38 +115,35 @@ LISTS = "a string that holds a list is that list, where a list is expected"
 NATIVE_ONLY = "those in tool_calls alone; any JSON in the text fails"
 
 
+STRICT = "in the strict format alone: one object with a message and "
+
+
 @pytest.mark.parametrize(
-    ("policies", "texts"),
+    ("changes", "texts"),
     [
-        (Policies(), [CALLS, WORDS, LISTS]),
+        ({}, [CALLS, WORDS, LISTS]),
         (
-            Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False),
+            {"policies": Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False)},
             [
                 "those in tool_calls alone; a call in the text fails",
                 "never pass in place of a call",
                 "a string that holds a list is a string",
             ],
         ),
-        (Policies(native_calls_only=True), [NATIVE_ONLY, WORDS, LISTS]),
-        (Policies(native_calls_only=True, text_calls=False), [NATIVE_ONLY, WORDS, LISTS]),
-        (Policies(direct_answers=frozenset()), [CALLS, "pass in place of no tool, unless a case says so", LISTS]),
-        (Policies(direct_answers=frozenset({"tell_joke"})), [CALLS, "pass in place of tell_joke", LISTS]),
+        ({"policies": Policies(native_calls_only=True)}, [NATIVE_ONLY, WORDS, LISTS]),
+        (
+            {"policies": Policies(direct_answers=frozenset())},
+            [CALLS, "pass in place of no tool, unless a case says so", LISTS],
+        ),
+        ({"prompt": Prompt(format="strict")}, [f"{STRICT}one call at most", WORDS, LISTS]),
+        ({"prompt": Prompt(format="strict", multiple=True)}, [f"{STRICT}several calls", WORDS, LISTS]),
     ],
 )
-def test_the_page_says_by_what_it_judges_and_contradicts_itself_nowhere(policies: Policies, texts: list[str]) -> None:
+def test_the_page_says_by_what_it_judges(changes: dict[str, Any], texts: list[str]) -> None:
     results = judged(OUTPUTS)
-    html = report_html(replace(results, suite=replace(results.suite, policies=policies)))
-    calls, words, lists = (f"<div><dt>{name}</dt><dd>" for name in ("calls", "words", "lists"))
-    shown = [html.partition(name)[2].partition("</dd>")[0] for name in (calls, words, lists)]
-    assert shown == texts
-
-
-def test_the_page_says_that_the_strict_format_was_asked_for() -> None:
-    results = judged(OUTPUTS)
-    for multiple, told in ((False, "one call at most"), (True, "several calls")):
-        suite = replace(results.suite, prompt=Prompt(format="strict", multiple=multiple))
-        text = f"in the strict format alone: one object with a message and {told}"
-        assert text in Page(report_html(replace(results, suite=suite))).texts
+    html = report_html(replace(results, suite=replace(results.suite, **changes)))
+    names = (f"<div><dt>{name}</dt><dd>" for name in ("calls", "words", "lists"))
+    assert [html.partition(name)[2].partition("</dd>")[0] for name in names] == texts
 
 
 def test_failures_come_first_then_what_was_let_through() -> None:
@@ -186,13 +181,6 @@ def test_rows_without_a_fault_are_folded() -> None:
     assert "folded" not in report_html(judged({"kitchen": "No.", "joke": joke})).partition("</style>")[2]
 
 
-def test_tags_and_what_the_server_sent_as_reasoning_are_shown() -> None:
-    html = report_html(judged({"dim": [{"content": DIM, "reasoning_content": "The <hall>."}]}))
-    assert '<span class="tag">numbers</span>' in html
-    assert "<h3>Reasoning, as the server sent it</h3>" in html
-    assert "The &lt;hall&gt;.</pre>" in html
-
-
 def test_what_was_let_through_is_told_apart_from_what_is_clean() -> None:
     html = report_html(judged({"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}))
     assert '<span class="verdict let" title="as written">passed: words</span>' in html
@@ -200,17 +188,6 @@ def test_what_was_let_through_is_told_apart_from_what_is_clean() -> None:
     assert '<span class="verdict good" title="as written">passed</span>' in html
     assert "2 of 3 passed, 1 of them clean; let through: 1 in words; 95 % interval 21 to 94 %" in html
     assert "3 of 3 passed, 1 of them clean; let through: 1 in words, 1 coerced; 95 % interval 44 to 100 %" in html
-
-
-def test_the_page_says_how_text_was_read_and_how_much_was_mended() -> None:
-    outputs = {"kitchen": MENDED, "dim": DIM, "joke": "Knock, knock."}
-    page = Page(report_html(judged(outputs, reading=Reading("json", repair=True))))
-    assert "with repairs; no calls but json" in page.texts
-    allowed = "1 in words, 1 not as documented, or repaired"
-    assert f"2 of 3 passed, 0 of them clean; let through: {allowed}; 95 % interval 21 to 94 %" in page.texts
-    assert f": set_light was repaired from {MENDED}" in page.texts
-    assert ("class", "call") in page.attributes
-    assert not [text for text in Page(report_html(judged(OUTPUTS))).texts if "repaired" in text]
 
 
 def test_the_page_reads_each_output_as_it_was_judged() -> None:
@@ -225,30 +202,6 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
         '&lt;/think&gt;</span>Then<span class="removed"',
     ):
         assert shown in html
-
-
-def test_the_page_is_written_as_it_stands_in_a_file() -> None:
-    """The file is `page.html`, without style, script and their hashes."""
-    alternatives = (SUITE.cases[1].alternatives[0] * 2, SUITE.cases[2].alternatives[0])
-    suite = replace(SUITE, cases=(SUITE.cases[0], replace(SUITE.cases[1], alternatives=alternatives), *SUITE.cases[2:]))
-    native = {"tool_calls": [{"function": {"name": "set_light", "arguments": {"level": level}}} for level in (1, 2)]}
-    records = [
-        Record("kitchen", 0, '[set_light(room="kitchen")] {"name": 7} {"name": ""}', 0.5, {"completion_tokens": 7}),
-        Record("dim", 0, f"{DIM}; {DIM}", 1, {"prompt_tokens": 9, "completion_tokens": 70}),
-        Record("joke", 0, '{"name": "joke", "parameters": {}}'),
-        Record("hello", error="HTTP 500"),
-        Record("kitchen", 1, native, 0.25),
-    ]
-    run = Run(
-        "Home", "0", "llama3.1", "http://127.0.0.1:8080/v1", {"temperature": 0, "seed": 7}, "2026-01-02T03:04:05Z"
-    )
-    html = report_html(judge_records(suite, run, records, repeats=2))
-    html = re.sub(r"(?s)(?<=sha256-)[\w+/]+=|(?<=<style>).*?(?=</)|(?<=<script>).*?(?=</)", "", html)
-    assert html == (Path(__file__).parent / "page.html").read_text("utf-8")
-
-
-def test_a_run_without_a_response_is_a_page() -> None:
-    assert "0 of 0 passed" in report_html(judged({}))
 
 
 def test_a_run_in_which_all_passed_is_told_as_such() -> None:
@@ -364,15 +317,6 @@ def test_focus_never_goes_under_the_bar_that_sticks(browser: Chrome, tmp_path: P
 
 
 @pytest.mark.browser
-def test_the_counts_of_the_verdicts_follow_the_judgement(page: Chrome) -> None:
-    counts = [" ".join(chip.text.split()) for chip in page.find_elements("css selector", ".chip")]
-    assert counts == ["passed 2", "unexpected_call 1", "wrong_type 1"]
-    find(page, "[name=judged][value=coerced]").click()
-    counts = [" ".join(chip.text.split()) for chip in page.find_elements("css selector", ".chip")]
-    assert counts == ["passed 3", "unexpected_call 1", "wrong_type 0"]
-
-
-@pytest.mark.browser
 def test_the_page_can_be_used_with_the_keyboard_alone(page: Chrome) -> None:
     from selenium.webdriver import Keys  # noqa: PLC0415 - only where there is a browser
 
@@ -389,15 +333,6 @@ def test_the_page_can_be_used_with_the_keyboard_alone(page: Chrome) -> None:
     focused = press(page, Keys.ENTER)
     assert find(page, ".result[open] .case").text == "hello"
     assert focused.value_of_css_property("outline-style") == "solid"
-
-
-@pytest.mark.browser
-def test_what_is_shown_can_be_opened_and_closed_at_once(page: Chrome) -> None:
-    find(page, "#failed").click()
-    find(page, "#open").click()
-    assert len(page.find_elements("css selector", ".result[open]")) == 2
-    find(page, "#close").click()
-    assert page.find_elements("css selector", ".result[open]") == []
 
 
 def brightness(colour: str) -> float:

@@ -106,11 +106,6 @@ def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
     ]
 
 
-def test_a_report_keeps_what_came_apart_as_reasoning() -> None:
-    thought, plain = reported({"hello": [{"content": "Hello!", "reasoning": "Hm."}, "Hello!"]}, repeats=2)["results"]
-    assert (thought["reasoning"], plain["reasoning"]) == ("Hm.", None)
-
-
 def junit(results: Results, *, coerced: bool = False) -> ET.Element:
     (suite,) = ET.fromstring(report_junit(results, coerced=coerced))  # noqa: S314 - written a line above
     return suite
@@ -162,18 +157,6 @@ def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
     results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
     assert report_junit(results).decode() == JUNIT
     assert junit(results, coerced=True).get("failures") == "1"
-
-
-def test_junit_says_what_was_mended() -> None:
-    suite = junit(judged({"kitchen": MENDED, "hello": "Hello!"}, reading=Reading(repair=True)))
-    assert {one.get("name"): one.get("value") for one in suite.find("properties") or ()}["read"] == "with repairs"
-    kitchen, hello, *missing = suite.findall("testcase")
-    assert [test.get("name") for test in missing] == ["dim", "joke"]
-    assert [one.attrib for one in kitchen.iter("property")] == [
-        {"name": "let through by", "value": "mended"},
-        {"name": "remark", "value": f"set_light was repaired from {MENDED}"},
-    ]
-    assert hello.find("properties") is None
 
 
 def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
@@ -313,23 +296,6 @@ def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: 
     before = run(["wrong_value"] * fixed + ["passed"] * broken)
     after = run(["passed"] * fixed + ["wrong_value"] * broken)
     assert compare_reports(before, after, "parsed").p_value == pytest.approx(p_value)
-
-
-@pytest.mark.parametrize(
-    ("fixed", "broken", "told"),
-    [
-        (0, 0, "no response passes in one run only"),
-        (1, 0, "1 fixed and 0 broken can be chance (p = 1); too few have changed to tell"),
-        (5, 0, "5 fixed and 0 broken can be chance (p = 0.062); too few have changed to tell"),
-        (6, 0, "6 fixed and 0 broken can hardly be chance (p = 0.031)"),
-        (4, 6, "4 fixed and 6 broken can be chance (p = 0.75)"),
-        (1, 9, "1 fixed and 9 broken can hardly be chance (p = 0.021)"),
-    ],
-)
-def test_a_comparison_says_whether_the_difference_can_be_chance(fixed: int, broken: int, told: str) -> None:
-    change = Change("a", 0, "", "passed", "passed", "")
-    compared = Comparison("parsed", Score(0, 9), Score(0, 9), (change,) * fixed, (change,) * broken, *[()] * 4)
-    assert compared.chance == told
 
 
 def _broken(**part: object) -> str:
