@@ -28,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak bfcl cases repeated docs pages dist compiled release-check clean
+.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz bench bench-quick bench-gateway soak bfcl docs pages dist compiled release-check clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,9 +91,6 @@ matrix: $(VENV)/.dev ## Test with each Python that is here, oldest and newest fr
 fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
 	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
 
-mutate: $(VENV)/.mutation ## See whether the tests notice small changes of shared/, some hours (ARGS="reader/machine --again --jobs 4")
-	$(PY) mutation/mutate.py $(ARGS)
-
 bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour (ARGS="--json new.json --compare old.json", "--only targets")
 	$(PY) benchmarks/speed.py $(ARGS)
 
@@ -106,17 +103,8 @@ bench-gateway: $(VENV)/.bench ## Measure what the gateway adds to a stream, a mi
 soak: $(VENV)/.bench ## Let clients of the gateway come and leave for three minutes; fails if something is lost, left open or grows
 	@$(PY) benchmarks/gateway.py --soak 180 $(ARGS)
 
-bench-vllm: $(VLLM)/model ## Count how often calls come whole out of vLLM's streams, by its own parser and by ours, minutes
-	@HF_HUB_OFFLINE=1 $(VLLM)/bin/python benchmarks/vllm_streams.py $(VLLM)/model $(ARGS)
-
 bfcl: $(VENV)/.bfcl ## Have the Berkeley leaderboard's own checker judge the calls (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
 	@$(PY) benchmarks/bfcl.py $(OUTPUTS) $(ARGS)
-
-cases: $(VENV)/.bfcl ## Count how many cases of other projects' tests are read as these expect (OUTPUTS="cases.jsonl" ARGS=--list)
-	@$(PY) benchmarks/other_projects.py $(OUTPUTS) $(ARGS)
-
-repeated: $(VENV)/.bfcl ## Count what reporting repeated calls changes, by the same checker (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
-	@$(PY) benchmarks/repeated_calls.py $(OUTPUTS) $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails (npm brings what the page "Try it" runs)
 	$(VENV)/bin/zensical build --clean --strict
