@@ -1,6 +1,6 @@
 """What holds for every output, however it is read. Each function says one thing, and fails if it does not hold.
 
-The property tests try them on outputs put together from fragments, the fuzzers in `fuzz/` on any text. Two more
+The property tests try them on outputs put together from fragments, the fuzzers in `tests/fuzz/` on any text. Two more
 stand in files of their own: `accounts.py` and `beginnings.py`.
 """
 

@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 
 def _cases() -> Iterator[tuple[str, list[str]]]:
-    for file in sorted((_HERE.parent / "fuzz" / "seeds" / "outputs").glob("*.txt")):
+    for file in sorted((_HERE / "fuzz" / "seeds" / "outputs").glob("*.txt")):
         text = file.read_text("utf-8")
         yield f"seeds {file.stem}", [text, *text.split("\n")]
     for file in sorted((_HERE / "shared" / "non_calls").glob("*.txt")):
