@@ -23,8 +23,6 @@ from llama3_tools import (
 if TYPE_CHECKING:
     from llama3_tools import Event
 
-__all__ = ["Flow", "chunkings", "cut", "extract_in_every_chunking", "flow_of", "pieces", "read"]
-
 Flow: TypeAlias = list["str | ToolCall | ReasoningDelta"]
 """The events of a stream in order: text as strings and reasoning, neighbours joined, and calls."""
 

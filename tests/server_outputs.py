@@ -12,17 +12,6 @@ from llama3_tools.chat import ChatOptions, ToolChat
 from outputs import MARKDOWN, OUTPUTS, PROSE, REAL_SHAPES
 from outputs import TOOLS as REAL_TOOLS
 
-__all__ = [
-    "CASES",
-    "DECLARED",
-    "SIZES",
-    "Answer",
-    "agrees",
-    "entry_point_of",
-    "expected",
-    "pieces",
-]
-
 _HERE = Path(__file__).parent
 _HEADING = re.compile(r"^=== (\S+)\n", re.MULTILINE)
 
