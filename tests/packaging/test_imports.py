@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,12 @@ def test_the_core_imports_no_framework() -> None:
         sorted({*FRAMEWORKS, "llama3_acceptance", "langchain_llama3_tools", "llama_index_llama3_tools"} & set(imported))
         == []
     )
+
+
+def test_the_version_is_that_of_the_distribution_and_looked_up_when_it_is_asked_for() -> None:
+    assert llama3_tools.__version__ == version("llama3-tools")
+    assert run("import sys, llama3_tools; print('importlib.metadata' in sys.modules)") == ["False"]
+    assert not hasattr(llama3_tools, "__versions__")
 
 
 def test_arrows_run_one_way_between_the_packages_of_the_core() -> None:
