@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 import peers
 from peers import OUTPUTS, Peer, PeerReading
 
 
-def test_this_package_reads_right_what_its_peers_are_measured_on():
+def test_this_package_reads_right_what_its_peers_are_measured_on(monkeypatch: pytest.MonkeyPatch):
+    some = ("typical", "ChatML", "10 KB by 4 characters")  # each takes an interpreter
+    monkeypatch.setattr(peers, "OUTPUTS", {name: OUTPUTS[name] for name in some})
     ours = next(iter(peers.peers(60)))
-    assert ours.name == "llama3-tools"
-    assert {name: read.is_right for name, read in ours.reads.items()} == dict.fromkeys(OUTPUTS, True)
-    assert ours.found == ("llama3-tools", *["yes"] * len(OUTPUTS), "all")
+    assert ours.found == ("llama3-tools", "yes", "yes", "yes", "all")
     assert not any("(" in cell for cell in ours.times)
 
 
