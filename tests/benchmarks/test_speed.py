@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 import extraction
+import lateness
+import measuring
 import speed
 from adapters import adapters
 from chunkings import extract_in_every_chunking
@@ -46,6 +48,13 @@ def written_in(folder: Path, lines: Iterable[object]) -> Path:
     return outputs
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each run be one, and windows be short: no time is looked at."""
+    monkeypatch.setattr(measuring, "_SHORTEST", 0)
+    monkeypatch.setattr(lateness, "_CHUNKS", 20)
+
+
 @pytest.mark.parametrize("workload", GROWING, ids=[workload.name for workload in GROWING])
 def test_the_calls_that_are_in_an_output_are_found(workload: Workload):
     extractor, text = workload.extractor(), workload.make(SIZE)
@@ -58,6 +67,7 @@ def test_no_two_outputs_have_one_name():
     assert len({workload.name for workload in GROWING}) == len(GROWING)
 
 
+@pytest.mark.usefixtures("hasty")
 def test_it_prints_the_targets_and_puts_them_into_the_page_that_it_was_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -74,6 +84,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_page_that_it_was_given(
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
 
 
+@pytest.mark.usefixtures("hasty")
 def test_it_measures_an_answer_of_each_shape():
     measured = list(answers(1))
     assert [name for name, *_ in measured] == [*REAL_SHAPES, "prose", "Markdown"]
@@ -134,6 +145,7 @@ def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
     assert "'prose with braces': late in a stream, a chunk takes " in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("hasty")
 def test_what_the_adapters_add_is_measured_for_both_frameworks():
     measured = list(adapters(1))
     assert {name.partition(":")[0] for name, *_ in measured} == {"LangChain", "LlamaIndex"}
