@@ -359,7 +359,7 @@ def _free_port() -> int:
 
 
 def _wait_for(port: int) -> None:
-    for _ in range(200):
+    for _ in range(600):
         with socket.socket() as client:
             if client.connect_ex(("127.0.0.1", port)) == 0:
                 return
