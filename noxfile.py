@@ -1,4 +1,4 @@
-"""The matrix: each Python that is here, with the oldest and the newest frameworks; and the distributions, installed.
+"""The matrix: oldest and newest Python with oldest and newest frameworks; and the distributions, installed.
 
 `make matrix` runs all of it, `make matrix ARGS="--session lowest-3.10"` a part, `.venv/bin/nox --list` lists the parts.
 A Python that is not here is skipped, and the summary at the end says so; nothing fetches one.
@@ -22,7 +22,8 @@ os.environ["UV_PYTHON_DOWNLOADS"] = "never"
 os.environ["PATH"] = os.pathsep.join([*map(str, Path.home().glob(".pyenv/versions/*/bin")), os.environ["PATH"]])
 
 PROJECT = nox.project.load_toml("pyproject.toml")
-PYTHONS = nox.project.python_versions(PROJECT)
+_OLDEST, *_, _NEWEST = nox.project.python_versions(PROJECT)
+PYTHONS = [_OLDEST, _NEWEST]
 
 # What the tests of each part need: the extras that they test, what else they use, and where they stand.
 PARTS = {
@@ -55,19 +56,7 @@ PARTS = {
 # LangChain's own tests of a chat model need a newer langchain-core than its oldest.
 NEWEST_ONLY = [f"tests/integrations/langchain/test_{name}.py" for name in ("standard", "standard_integration")]
 
-# What a user may install. The other extras are for work on this project.
-EXTRAS = [
-    "langchain",
-    "langchain-agents",
-    "llama-index",
-    "validation",
-    "acceptance",
-    "cli",
-    "batch",
-    "gateway",
-    "vllm",
-    "sglang",
-]
+EXTRAS = [extra for extra in PROJECT["project"]["optional-dependencies"] if extra != "demo"]  # that is for a clone
 SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic", "httpx2", "uvicorn"]
 INSTALLED = "tests/installed.py"
 
@@ -85,7 +74,7 @@ def run_tests(session: nox.Session, *arguments: str) -> None:
 def newest(session: nox.Session, part: str) -> None:
     """Test a part alone, with the newest packages that may be installed."""
     extras, others, places = PARTS[part]
-    session.install("--upgrade", "--editable", f".[{','.join([*extras, 'test'])}]", "langchain-tests", *others)
+    session.install("--upgrade", "--editable", f".[{','.join(extras)}]", "--group=test", "langchain-tests", *others)
     run_tests(session, *places)
 
 
@@ -101,7 +90,7 @@ def lowest(session: nox.Session, part: str) -> None:
     python = f"--python={Path(session.bin, 'python')}"
     compiled = ["--quiet", "--no-header", "--no-annotate", "--resolution=lowest-direct", f"--output-file={oldest}"]
     session.run("uv", "pip", "compile", python, *compiled, *asked, "pyproject.toml", silent=True)
-    session.install(f"--constraint={oldest}", "--editable", f".[{','.join([*extras, 'test'])}]", *others)
+    session.install(f"--constraint={oldest}", "--editable", f".[{','.join(extras)}]", "--group=test", *others)
     run_tests(session, "-W", "default", *(f"--ignore={path}" for path in NEWEST_ONLY), *places)
 
 
@@ -123,7 +112,7 @@ def compiled(session: nox.Session) -> None:
     enabled = {"HATCH_BUILD_HOOK_ENABLE_CUSTOM": "1"}
     session.run_install(*build, f"--out-dir={built}", external=True, silent=True, env=enabled)
     (file,) = built.glob("*.whl")
-    session.install(f"llama3-tools[test] @ {file.as_uri()}", "pydantic")  # whose warnings pytest is told to ignore
+    session.install(str(file), "--group=test", "pydantic")  # whose warnings pytest is told to ignore
     session.run("python", "tests/compiled.py", "--quiet", "--numprocesses=auto", *session.posargs)
 
 
@@ -177,14 +166,6 @@ def typed(session: nox.Session, checker: str) -> None:
             session.run(*check, ".")
             Path("wrong.py").write_text("import llama3_tools\n\nnone: int = llama3_tools.extract('')\n", "utf-8")
             session.run(*check, "wrong.py", success_codes=[1], silent=True)
-
-
-@nox.session
-def citation(session: nox.Session) -> None:
-    """Check CITATION.cff by the programs that read such files. They need an older jsonschema than all else here."""
-    session.install("cffconvert>=2,<3")
-    session.run("cffconvert", "--validate")
-    session.run("cffconvert", "--format", "bibtex")
 
 
 def built_wheel(session: nox.Session, extra: str) -> str:

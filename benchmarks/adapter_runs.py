@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from llama3_tools import Extractor, Limits
+from llama3_tools import Extractor
 from measuring import chunks_of
 from workloads import TYPICAL
-
-__all__ = ["CHUNKS", "OF_MODEL", "OF_PARSER", "UNLIMITED", "Run", "Stream", "get_weather", "read_all", "require_one"]
 
 CHUNKS = list(chunks_of(TYPICAL))
 """A typical output as it is streamed."""
@@ -21,8 +19,6 @@ OF_PARSER = Extractor(tools=[_TOOL])
 """What a parser reads with."""
 OF_MODEL = Extractor(tools=[_TOOL], on_unknown_tool="call", coerce_arguments=True)
 """What a model reads with."""
-UNLIMITED = Limits(max_calls=1_000_000)
-"""What is bounded cannot grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +32,6 @@ class Run:
     """What the adapter reads with, as it is configured here."""
     adapted: Callable[[], object]
     bare: Callable[[], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """How chunks of text are read by a framework, with an adapter and without one."""
-
-    name: str
-    adapted: Callable[[Sequence[str]], object]
-    bare: Callable[[Sequence[str]], object]
 
 
 def get_weather(city: str, days: int, units: str) -> str:

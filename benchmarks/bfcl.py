@@ -2,7 +2,7 @@
 
     python benchmarks/bfcl.py BFCL-Result/2024-12-29
     python benchmarks/bfcl.py rows.jsonl.gz --list
-    python benchmarks/bfcl.py rows.jsonl.gz --page docs/how-well-it-reads.md docs/how-well-by-category.md
+    python benchmarks/bfcl.py rows.jsonl.gz --page docs/how-well-it-reads.md benchmarks/README.md
 
 What is read: `bfcl_files.py`. First, the leaderboard's decoder and checker have to repeat the verdicts that stand
 beside the outputs, those that the leaderboard published and those of rows: if they repeat less than `SHARE` of either,
@@ -23,9 +23,7 @@ from bfcl_losses import READ, loss_of
 from bfcl_package import MISSING, Leaderboard, leaderboard
 from bfcl_tables import TABLES, below, tables
 from measuring import machine
-from pages import check_pages, filled, table
-
-__all__ = ["SHARE", "main"]
+from pages import check_pages, fill
 
 SHARE = 0.95
 """The part of the verdicts that has to be repeated. Answers are corrected over the years."""
@@ -80,14 +78,13 @@ def main(command_line: Sequence[str] | None = None) -> None:
         sys.exit(1)
     judged = list(judge(questions, board))
     shown = {"proof": [str(proof), "", f"{len(questions):,} outputs. {_judged_on()}"], "below": [below(judged)]}
-    for name, rows in tables(judged, board).items():
-        shown[name] = list(table(rows))
+    for name, lines in tables(judged, board).items():
+        shown[name] = list(lines)
         print(*shown[name], "", sep="\n", flush=True)
     print(*shown["below"], shown["proof"][-1], sep="\n")
     if options.list:
         _list(judged, board)
-    for page in options.page:
-        page.write_text(filled(page.read_text(encoding="utf-8"), shown), encoding="utf-8")
+    fill(options.page, shown)
 
 
 def _judged_on() -> str:

@@ -27,8 +27,6 @@ from bfcl_package import CATEGORIES, Leaderboard, category_and_number
 from llama3_tools import Extractor
 from samples import Sample, read_lines, sample_of, tool_of
 
-__all__ = ["ROW", "Question", "Results", "Verdict", "read_results"]
-
 ROW = '"raw" or "raw_output" beside "category", "functions" and "answer", which `irrelevance` alone goes without'
 _RESULT = '"id" and "result"'
 _SCORE = '"id" or a "prompt" with an "id", after a line of totals'

@@ -12,21 +12,6 @@ from bfcl_files import Question
 from bfcl_package import Call, Leaderboard
 from llama3_tools import Extraction, Extractor
 
-__all__ = [
-    "ALL",
-    "COERCED",
-    "DECODER",
-    "PLAIN",
-    "READINGS",
-    "Agreement",
-    "Judged",
-    "Proof",
-    "Reading",
-    "judge",
-    "prove",
-    "wrong_of",
-]
-
 DECODER = "BFCL's decoder"
 PLAIN, COERCED, ALL = "plain", "`coerce_arguments`", "`repair` too"
 READINGS: Mapping[str, Mapping[str, bool]] = {

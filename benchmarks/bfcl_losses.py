@@ -11,8 +11,6 @@ from bfcl_judging import ALL, COERCED, DECODER, PLAIN, Judged, wrong_of
 from bfcl_package import Call, Leaderboard
 from llama3_tools import Extraction, Rejection
 
-__all__ = ["READ", "is_read_alike", "loss_of"]
-
 READ = "read as written"
 """How the classes begin in which all that was written is read."""
 _REJECTED = {

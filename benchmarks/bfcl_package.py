@@ -22,19 +22,6 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = [
-    "CATEGORIES",
-    "MISSING",
-    "OLDER",
-    "Asked",
-    "Call",
-    "Decoder",
-    "Leaderboard",
-    "category_and_number",
-    "evaluated",
-    "leaderboard",
-]
-
 OLDER = Path(sys.prefix) / "bfcl-older"
 """Where the last release is that could read what Hermes writes."""
 MISSING = f"""\

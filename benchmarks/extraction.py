@@ -12,17 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from figures import WHOLE, Answer, Target
-from growth import MOST_GROWTH, grown_to_four_times
+from growth import MOST_GROWTH, WHOLE, grown_to_four_times
 from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
 from measuring import CHUNK, best_of, chunks_of, streamed
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
+from pages import time_shown
 from samples import Sample, read_file
 from workloads import GROWING
 
-__all__ = ["Shape", "answers", "targets"]
-
+ANSWERS = ("", "characters", "at once", "5 tools, coercion", "a chunk")
+"""The headings of `answers`."""
+TARGETS = ("", "measured", "target", "", "missed by")
+"""Those of `targets`."""
 _TIMES, _MICROSECONDS, _EACH, _MILLISECONDS = "times the floor", "µs", "µs a character", "ms"
 _GROWTH, _LATE = "times for 4 times the length", "times an early chunk"
 _TAGGED = "`<tool_call>`"
@@ -65,7 +67,7 @@ class Shape(NamedTuple):
         return sum(map(len, self.texts))
 
 
-def answers(repeats: int) -> Iterator[Answer]:
+def answers(repeats: int) -> Iterator[Sequence[str]]:
     """Measure what an answer takes, for one of each shape.
 
     Args:
@@ -75,16 +77,15 @@ def answers(repeats: int) -> Iterator[Answer]:
         shape = Shape(name, [text], calls)
         plain, coercing = _extractors({}, shape)[0], _extractors(_COERCE, shape)[0]
         chunks = list(chunks_of(text))
-        yield Answer(
-            name,
-            shape.size,
+        times = (
             best_of(partial(plain.extract, text), repeats),
             best_of(partial(coercing.extract, text), repeats),
             best_of(partial(streamed, plain, chunks), repeats) / len(chunks),
         )
+        yield (name, f"{shape.size:,}", *map(time_shown, times))
 
 
-def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator[Target]:
+def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator[Sequence[str]]:
     """Measure all that has a target.
 
     Args:
@@ -114,11 +115,11 @@ def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator
         yield _in_chunks(shape, {"tools": TOOLS}, repeats, ", 5 tools")
     for number, target in ((100, 6.0), (1000, 60.0)):
         seconds = best_of(partial(build, number), repeats)
-        yield Target(f"an extractor for {number:,} tools", 1e3 * seconds, _MILLISECONDS, target)
+        yield _row(f"an extractor for {number:,} tools", 1e3 * seconds, _MILLISECONDS, target)
     yield from growth_of_the_hardest(long)
 
 
-def growth_of_the_hardest(long: int) -> Iterator[Target]:
+def growth_of_the_hardest(long: int) -> Iterator[Sequence[str]]:
     """Measure how the time of a few kinds of outputs grows, and what a chunk takes late in a stream of them.
 
     Args:
@@ -128,9 +129,9 @@ def growth_of_the_hardest(long: int) -> Iterator[Target]:
     for name, shown in _GROWN.items():
         for chunk, how in ((WHOLE, "growth"), (CHUNK, f"growth by {CHUNK} characters")):
             factor = grown_to_four_times(workloads[name], long, chunk, _REPEATS_OF_GROWTH)
-            yield Target(f"{how}: {shown}", factor, _GROWTH, MOST_GROWTH**2)
+            yield _row(f"{how}: {shown}", factor, _GROWTH, MOST_GROWTH**2)
     for name, shown in _GROWN.items():
-        yield Target(f"a late chunk: {shown}", slowdown(workloads[name], long), _LATE, MOST_SLOWDOWN)
+        yield _row(f"a late chunk: {shown}", slowdown(workloads[name], long), _LATE, MOST_SLOWDOWN)
 
 
 def published_shapes(files: Sequence[Path]) -> Iterator[Shape]:
@@ -214,24 +215,29 @@ def _extractors(options: Mapping[str, Any], shape: Shape) -> Sequence[Extractor]
     return extractors
 
 
-def _whole(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Target:
+def _whole(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Sequence[str]:
     extractors = _extractors(options, shape)
     seconds = best_of(partial(_extract_all, extractors, shape.texts), repeats)
     floor = best_of(partial(_read_floor, shape), repeats)
-    return Target(f"{shape.name}{how}", seconds / floor, _TIMES, target)
+    return _row(f"{shape.name}{how}", seconds / floor, _TIMES, target)
 
 
-def _timed(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Target:
+def _timed(shape: Shape, options: Mapping[str, Any], target: float, repeats: int, how: str = "") -> Sequence[str]:
     extractors = _extractors(options, shape)
     seconds = best_of(partial(_extract_all, extractors, shape.texts), repeats)
-    return Target(f"500 characters of {shape.name}{how}", 1e6 * seconds, _MICROSECONDS, target)
+    return _row(f"500 characters of {shape.name}{how}", 1e6 * seconds, _MICROSECONDS, target)
 
 
-def _in_chunks(shape: Shape, options: Mapping[str, Any], repeats: int, how: str = "") -> Target:
+def _in_chunks(shape: Shape, options: Mapping[str, Any], repeats: int, how: str = "") -> Sequence[str]:
     extractors = _extractors(options, shape)
     chunks = [list(chunks_of(text)) for text in shape.texts]
     seconds = best_of(partial(_stream_all, extractors, chunks), repeats)
-    return Target(f"stream by 4 characters: {shape.name}{how}", 1e6 * seconds / shape.size, _EACH, 0.6)
+    return _row(f"stream by 4 characters: {shape.name}{how}", 1e6 * seconds / shape.size, _EACH, 0.6)
+
+
+def _row(name: str, measured: float, unit: str, target: float) -> Sequence[str]:
+    missed = f"{measured / target - 1:.0%}" if measured > target else ""
+    return (name, f"{measured:.3g}", f"{target:.3g}", unit, missed)
 
 
 def _extract_all(extractors: Sequence[Extractor], texts: Sequence[str]) -> None:

@@ -26,25 +26,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
-from figures import Row
 from llama3_gateway import GatewaySettings, read_settings
 from llama3_gateway.framing import EventReader
-from pages import filled, table
-
-__all__ = [
-    "Added",
-    "Soak",
-    "added",
-    "declared_tools",
-    "gateway_process",
-    "main",
-    "memory_of",
-    "soak",
-    "stream_of",
-    "upstream_process",
-]
+from pages import fill, table, time_shown
 
 _CHUNKS = 20_000
 _PACED = 4_000
@@ -61,11 +47,15 @@ _PAGES = os.sysconf("SC_PAGE_SIZE")
 _Scope: TypeAlias = dict[str, Any]
 
 
+ADDED = ("", "direct", "passed through", "with 20 tools", "added", "at most")
+SOAK = ("soak", "streams", "left early", "lost", "left open", "memory", "grown by")
+
+
 @dataclass(frozen=True, slots=True)
-class Added(Row):
+class Added:
     """What the gateway adds."""
 
-    headings: ClassVar[Sequence[str]] = ("", "direct", "passed through", "with 20 tools", "added", "at most")
+    name: str
     direct: float | None
     """Seconds; `None` if there is nothing to compare."""
     passed: float
@@ -79,22 +69,17 @@ class Added(Row):
         """Seconds."""
         return self.read - self.base
 
-    @property
-    def figures(self) -> dict[str, float]:
-        """The addition."""
-        return {"added": self.added}
-
     def cells(self) -> Sequence[str]:
         """Return the times."""
-        direct = "" if self.direct is None else _shown(self.direct)
-        return (self.name, direct, *map(_shown, (self.passed, self.read, self.added, self.most)))
+        direct = "" if self.direct is None else time_shown(self.direct)
+        return (self.name, direct, *map(time_shown, (self.passed, self.read, self.added, self.most)))
 
 
 @dataclass(frozen=True, slots=True)
-class Soak(Row):
+class Soak:
     """What a soak has found."""
 
-    headings: ClassVar[Sequence[str]] = ("soak", "streams", "left early", "lost", "left open", "memory", "grown by")
+    name: str
     streams: int
     left: int
     lost: int
@@ -106,23 +91,14 @@ class Soak(Row):
     """Bytes, from then to the end."""
 
     @property
-    def figures(self) -> dict[str, float]:
-        """What should be nothing."""
-        return {"lost": self.lost, "open": self.open}
-
-    @property
     def is_good(self) -> bool:
         """Whether nothing was lost, left open or growing: a tenth is what an allocator's reserve may be."""
         return not self.lost and not self.open and self.grown < self.memory // 10
 
     def cells(self) -> Sequence[str]:
         """Return the counts."""
-        counts = (self.streams, self.left, self.lost, self.open)
-        return (
-            self.name,
-            *(f"{count:,}" for count in counts),
-            *(f"{size / 2**20:.1f} MB" for size in (self.memory, self.grown)),
-        )
+        counts = (f"{count:,}" for count in (self.streams, self.left, self.lost, self.open))
+        return (self.name, *counts, *(f"{size / 2**20:.1f} MB" for size in (self.memory, self.grown)))
 
 
 def main(command_line: Sequence[str] | None = None) -> int:
@@ -131,20 +107,17 @@ def main(command_line: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, metavar="FILE", help="put the table into a page that has a place for it")
     parser.add_argument("--soak", type=float, metavar="SECONDS", help="let clients come, and leave at random")
     options = parser.parse_args(command_line)
-    rows: list[Row] = []
-    is_good = True
     with upstream_process() as upstream, gateway_process(upstream) as (gateway, process):
         if options.soak:
             found = asyncio.run(soak(gateway, process, options.soak))
-            rows, is_good = [found], found.is_good
+            lines, is_good = list(table(SOAK, [found.cells()])), found.is_good
         else:
             measured = asyncio.run(added(upstream, gateway, process))
-            rows, is_good = list(measured), all(row.added <= row.most for row in measured)
-    lines = list(table(rows))
+            lines = list(table(ADDED, (row.cells() for row in measured)))
+            is_good = all(row.added <= row.most for row in measured)
     print("\n".join(lines))
     if options.page:
-        name = "soak" if options.soak else "added"
-        options.page.write_text(filled(options.page.read_text("utf-8"), {name: lines}), "utf-8")
+        fill([options.page], {"soak" if options.soak else "added": lines})
     return 0 if is_good else 1
 
 
@@ -386,7 +359,7 @@ def _free_port() -> int:
 
 
 def _wait_for(port: int) -> None:
-    for _ in range(200):
+    for _ in range(600):
         with socket.socket() as client:
             if client.connect_ex(("127.0.0.1", port)) == 0:
                 return
@@ -416,10 +389,6 @@ def _connections(process: int) -> int:
     return sum(
         fields[3] == "01" and fields[9] in inodes and fields[1].rpartition(":")[2] in own for fields in table_of_all
     )
-
-
-def _shown(seconds: float) -> str:
-    return f"{seconds * 1e6:,.0f} µs" if abs(seconds) < 1e-3 else f"{seconds * 1e3:.1f} ms"  # noqa: PLR2004 - a millisecond
 
 
 if __name__ == "__main__":

@@ -2,23 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
-from figures import WHOLE, Growth, Row, growth_factor, growth_to_four_times
 from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
 from measuring import best_of, chunks_of, streamed
+from pages import time_shown
 from workloads import Workload
 
-__all__ = ["MOST_GROWTH", "faster_than_linear", "grown", "grown_to_four_times"]
-
+WHOLE = 0
+"""The length of chunks that stands for the whole output at once."""
 MOST_GROWTH = 2 * 1.1
 """What the time may grow by where the size doubles: 10 % are grace."""
 
+_COLUMNS = (WHOLE, 1, 4, 16, 4096)
+_SHOWN = (WHOLE, 4)
+"""The lengths of chunks of which the time of a character is shown."""
+HEADINGS = ("growth", "whole", *(f"by {chunk}" for chunk in _COLUMNS[1:]), "late", "each, whole", "each, by 4")
 _ATTEMPTS = 3
 _SCALES = (1, 2, 4)
 """How many times the size is measured at, one after the other, as long as the growth seems not to be linear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The times of an output, of one twice and of one four times as long, whole and in chunks."""
+
+    name: str
+    sizes: Mapping[int, Sequence[int]]
+    """The lengths in characters, for each length of chunks."""
+    seconds: Mapping[int, Sequence[float]]
+    """The times, in the same order."""
+    slowdown: float
+    """How many times as long a chunk takes late in a stream as early."""
+
+    def factor(self, chunk: int) -> float:
+        """By how much the time grew when the size doubled, the worse of twice; 2 is linear."""
+        return growth_factor(self.sizes[chunk], self.seconds[chunk])
+
+    def cells(self) -> Sequence[str]:
+        """Return the growth for each length of chunks, and what a character took."""
+        factors = (f"{self.factor(chunk):.2f}" if chunk in self.seconds else "" for chunk in _COLUMNS)
+        return (self.name, *factors, f"{self.slowdown:.2f}", *(self._each(chunk) for chunk in _SHOWN))
+
+    def _each(self, chunk: int) -> str:
+        return time_shown(self.seconds[chunk][-1] / self.sizes[chunk][-1]) if chunk in self.seconds else ""
+
+    def problems(self) -> Iterator[str]:
+        """Say where the time grows faster than the output."""
+        for chunk, factor in ((chunk, self.factor(chunk)) for chunk in self.seconds):
+            if factor > MOST_GROWTH:
+                how = "whole" if chunk == WHOLE else f"in chunks of {chunk}"
+                yield f"{self.name!r}, {how}: {factor:.2f} times the time for twice the size"
+        if self.slowdown > MOST_SLOWDOWN:
+            yield f"{self.name!r}: late in a stream, a chunk takes {self.slowdown:.2f} times as long as early"
+
+
+def growth_factor(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the growth of the time for twice the size, the worst one.
+
+    >>> growth_factor([10, 20, 40], [1.0, 2.0, 5.0])
+    2.5
+    """
+    steps = zip(pairwise(sizes), pairwise(seconds), strict=True)
+    return max(2 * (later / earlier) * (size / larger) for (size, larger), (earlier, later) in steps)
 
 
 def grown(workloads: Iterable[Workload], sizes: Mapping[int, int], late: int, repeats: int) -> Iterator[Growth]:
@@ -41,7 +91,7 @@ def grown(workloads: Iterable[Workload], sizes: Mapping[int, int], late: int, re
 
 
 def grown_to_four_times(workload: Workload, longest: int, chunk: int, repeats: int) -> float:
-    """Measure how many times as long an output takes that is four times as long.
+    """Measure how many times as long an output takes that is four times as long; 4 is linear.
 
     Args:
         workload: the kind of output.
@@ -50,20 +100,8 @@ def grown_to_four_times(workload: Workload, longest: int, chunk: int, repeats: i
         repeats: how many runs the best one is taken of.
     """
     size = longest // 4 // workload.scale
-    return growth_to_four_times(*_measure_at(workload, workload.extractor(), chunk, size, repeats))
-
-
-def faster_than_linear(rows: Iterable[Row]) -> Iterator[str]:
-    """Name the outputs whose time grows faster than they do."""
-    for row in rows:
-        if not isinstance(row, Growth):
-            continue
-        for chunk, factor in ((chunk, row.factor(chunk)) for chunk in row.seconds):
-            if factor > MOST_GROWTH:
-                how = "whole" if chunk == WHOLE else f"in chunks of {chunk}"
-                yield f"{row.name!r}, {how}: {factor:.2f} times the time for twice the size"
-        if row.slowdown > MOST_SLOWDOWN:
-            yield f"{row.name!r}: late in a stream, a chunk takes {row.slowdown:.2f} times as long as early"
+    sizes, seconds = _measure_at(workload, workload.extractor(), chunk, size, repeats)
+    return 4 * (seconds[-1] / seconds[0]) * (sizes[0] / sizes[-1])
 
 
 def _measure(workload: Workload, chunk: int, size: int, repeats: int) -> tuple[list[int], list[float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -12,11 +12,9 @@ from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult, Generation
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from adapter_runs import CHUNKS, OF_MODEL, OF_PARSER, UNLIMITED, Run, Stream, get_weather, read_all, require_one
+from adapter_runs import CHUNKS, OF_MODEL, OF_PARSER, Run, get_weather, read_all, require_one
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
 from workloads import TYPICAL
-
-__all__ = ["RUNS", "STREAM"]
 
 
 class _Scripted(BaseChatModel):
@@ -99,17 +97,4 @@ def _runs() -> list[Run]:
     ]
 
 
-def _stream() -> Stream:
-    def messages(chunks: Sequence[str]) -> Iterator[AIMessageChunk]:
-        return (AIMessageChunk(content=chunk) for chunk in chunks)
-
-    parser, bare_parser = Llama3JsonToolOutputParser(tools=[get_weather], limits=UNLIMITED), _AsItIs()
-    return Stream(
-        "LangChain: parser.transform",
-        lambda chunks: read_all(parser.transform(messages(chunks))),
-        lambda chunks: read_all(bare_parser.transform(messages(chunks))),
-    )
-
-
 RUNS = _runs()
-STREAM = _stream()

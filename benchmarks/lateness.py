@@ -12,8 +12,6 @@ from llama3_tools import Extractor
 from measuring import CHUNK, chunks_of, no_collector
 from workloads import Workload
 
-__all__ = ["MOST_SLOWDOWN", "slowdown"]
-
 MOST_SLOWDOWN = 1.5
 """How many times as long a chunk may take late in a stream as early: a copy of a megabyte takes four times, or more."""
 

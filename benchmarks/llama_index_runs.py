@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.llms import (
     ChatMessage,
-    ChatResponse,
     CompletionResponse,
     CompletionResponseGen,
     CustomLLM,
@@ -18,11 +17,9 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import BaseTool, FunctionTool
 from llama_index.core.types import BaseOutputParser
 
-from adapter_runs import CHUNKS, OF_MODEL, OF_PARSER, UNLIMITED, Run, Stream, get_weather, read_all, require_one
+from adapter_runs import CHUNKS, OF_MODEL, OF_PARSER, Run, get_weather, read_all, require_one
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
 from workloads import TYPICAL
-
-__all__ = ["RUNS", "STREAM"]
 
 
 class _Scripted(CustomLLM):
@@ -112,17 +109,4 @@ def _runs() -> list[Run]:
     ]
 
 
-def _stream() -> Stream:
-    def responses(chunks: Sequence[str]) -> Iterator[ChatResponse]:
-        return (ChatResponse(message=ChatMessage(role="assistant", content=""), delta=chunk) for chunk in chunks)
-
-    parser = Llama3JsonToolOutputParser([get_weather], limits=UNLIMITED)
-    return Stream(
-        "LlamaIndex: parser.stream",
-        lambda chunks: read_all(parser.stream(responses(chunks))),
-        lambda chunks: read_all(responses(chunks)),
-    )
-
-
 RUNS = _runs()
-STREAM = _stream()

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from llama3_tools import Extraction, Extractor, __version__
 
-__all__ = ["CHUNK", "best_of", "chunks_of", "machine", "no_collector", "streamed"]
-
 CHUNK = 4
 """The characters that a token has, more or less, where a stream has chunks of one length."""
 

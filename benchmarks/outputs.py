@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["MARKDOWN", "OUTPUTS", "PROSE", "REAL_SHAPES", "TOOLS"]
-
 
 def _tool(name: str, description: str, **types: str) -> dict[str, Any]:
     properties = {parameter: {"type": type_} for parameter, type_ in types.items()}

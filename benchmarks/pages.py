@@ -5,53 +5,64 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from figures import Row
-
-__all__ = ["check_pages", "filled", "table"]
-
 _FIRST_WIDTH, _WIDTH = 38, 9
 
 
-def table(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the lines of a table in Markdown, each as soon as it is measured."""
-    widths: list[int] = []
-    for row in rows:
-        if not widths:
-            widths = [_FIRST_WIDTH, *(max(_WIDTH, len(heading)) for heading in row.headings[1:])]
-            yield _line(row.headings, widths)
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    r"""Yield the lines of a table in Markdown, each as soon as it is measured; none without a row.
+
+    >>> print(*table(["of", "time"], [["a call", "1 µs"]]), sep="\n")
+    | of                                     |      time |
+    |----------------------------------------|----------:|
+    | a call                                 |      1 µs |
+    """
+    widths = [_FIRST_WIDTH, *(max(_WIDTH, len(heading)) for heading in headings[1:])]
+    for number, row in enumerate(rows):
+        if not number:
+            yield _line(headings, widths)
             yield "|" + "|".join(["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]) + "|"
-        yield _line(row.cells(), widths)
+        yield _line(row, widths)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    escaped = [cell.replace("|", r"\|") for cell in cells]
-    first, *others = zip(escaped, widths, strict=True)
+    first, *others = zip((cell.replace("|", r"\|") for cell in cells), widths, strict=True)
     return "| " + " | ".join([f"{first[0]:{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]) + " |"
 
 
-def check_pages(paths: Iterable[Path], names: Collection[str]) -> None:
-    """Check, before what takes long, that tables can be put into pages.
+def time_shown(seconds: float) -> str:
+    """Show a time in the unit that fits.
 
-    Args:
-        paths: the files of the pages.
-        names: what the tables are called; a page has a place for at least one.
+    >>> time_shown(0.0000123), time_shown(2)
+    ('12.3 µs', '2.0 s')
+    """
+    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        if abs(seconds) * factor >= 1:
+            return f"{seconds * factor:.1f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def check_pages(paths: Iterable[Path], names: Collection[str]) -> None:
+    """Check, before what takes long, that each page has a place for one of the tables.
 
     Raises:
         OSError: a page cannot be read.
-        ValueError: it has no such place, or is no text in UTF-8.
+        ValueError: it has no such place.
     """
     for path in paths:
-        try:
-            page = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path}: expected text in UTF-8: {error}") from error
+        page = path.read_text(encoding="utf-8")
         if not any("<!-- end -->" in page.partition(f"<!-- {name} -->\n")[2] for name in names):
             places = " or ".join(f"<!-- {name} -->" for name in sorted(names))
             raise ValueError(f"{path} has no place for a table: write the lines {places} and, below it, <!-- end -->")
 
 
+def fill(paths: Iterable[Path], tables: Mapping[str, Sequence[str]]) -> None:
+    """Put tables into pages that have places for them."""
+    for path in paths:
+        path.write_text(filled(path.read_text(encoding="utf-8"), tables), encoding="utf-8")
+
+
 def filled(page: str, tables: Mapping[str, Sequence[str]]) -> str:
-    r"""Put tables into a page that has places for them.
+    r"""Return a page with tables in its places for them.
 
     >>> print(filled("<!-- a -->\n<!-- end -->", {"a": ["| 1 |"], "b": ["| 2 |"]}))
     <!-- a -->

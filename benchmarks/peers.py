@@ -1,7 +1,7 @@
 """Other packages that read tool calls out of text, on the same outputs.
 
-    python benchmarks/peers.py                       # which of them find the calls; `speed.py` has the times
-    python benchmarks/peers.py NAME OUTPUT LIMIT     # one measurement: `speed.py` starts these, and ends what hangs
+`speed.py` has the tables. It starts `python benchmarks/peers.py NAME OUTPUT LIMIT` for each measurement, and ends what
+hangs.
 
 Each is measured where it is installed, in an interpreter of its own: vLLM's parsers in the environment of `make
 test-vllm`, and llama3-tools also as `make compiled` compiled it.
@@ -9,7 +9,6 @@ test-vllm`, and llama3-tools also as `make compiled` compiled it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import os
@@ -23,16 +22,13 @@ from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from figures import Row, time_shown
 from llama3_tools import Extraction, Extractor, extract
 from measuring import best_of, chunks_of, streamed
 from outputs import REAL_SHAPES
-from pages import filled, table
+from pages import time_shown
 from workloads import CALL, PROSE_WITH_BRACES, TYPICAL
-
-__all__ = ["OUTPUTS", "PACKAGES", "FoundRow", "Peer", "PeerReading", "main", "peers"]
 
 _Calls = tuple[Sequence[tuple[str, object]], str]
 """The names and arguments of the calls, and the text around them."""
@@ -45,8 +41,6 @@ PACKAGES = (
 """What the peers are installed from, and llama3-tools beside."""
 
 _REPEATS = 3
-_LIMIT = 10.0
-"""Seconds for each output, if only what is found counts."""
 _STARTING = 30.0
 """Seconds that a peer has for being imported."""
 
@@ -86,52 +80,37 @@ class PeerReading:
     """Which text around the calls it gives: all, what is in front, or none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Peer(Row):
-    """How long a package takes for the outputs."""
+TIMES = ("", *OUTPUTS)
+FOUND = ("", *OUTPUTS, "text around")
 
-    headings: ClassVar[Sequence[str]] = ("", *OUTPUTS)
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What a package finds in the outputs, and how long it takes."""
+
+    name: str
     limit: float
     """The seconds that it had for each."""
     reads: Mapping[str, PeerReading]
     """By output; where it does not stream, there is none for the stream."""
 
     @property
-    def figures(self) -> Mapping[str, float]:
-        """The times, where it came to an end."""
-        return {output: read.seconds for output, read in self.reads.items() if read.seconds is not None}
+    def times(self) -> Sequence[str]:
+        """The time of each output: in brackets where the calls that it found are not those that are there."""
+        return (self.name, *(self._time(self.reads.get(output)) for output in OUTPUTS))
 
-    def cells(self) -> Sequence[str]:
-        """Return the time of each output: in brackets where the calls that it found are not those that are there."""
-        return (self.name, *(self._cell(self.reads.get(output)) for output in OUTPUTS))
+    @property
+    def found(self) -> Sequence[str]:
+        """Whether it finds the calls of each output and no other, and what text around them it gives."""
+        reads = [self.reads.get(output) for output in OUTPUTS]
+        found = ("" if read is None else "yes" if read.is_right else "no" for read in reads)
+        return (self.name, *found, self.reads["typical"].text)
 
-    def _cell(self, read: PeerReading | None) -> str:
+    def _time(self, read: PeerReading | None) -> str:
         if read is None:
             return ""
         shown = f"> {self.limit:.0f} s" if read.seconds is None else time_shown(read.seconds)
         return shown if read.is_right else f"({shown})"
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRow(Row):
-    """Whether a package finds the calls of the outputs."""
-
-    headings: ClassVar[Sequence[str]] = ("", *OUTPUTS, "text around")
-    peer: Peer
-
-    @property
-    def figures(self) -> Mapping[str, float]:
-        """How many outputs it does not read rightly."""
-        return {"not found": sum(not read.is_right for read in self.peer.reads.values())}
-
-    def cells(self) -> Sequence[str]:
-        """Return whether it finds the calls of each output and no other, and what text around them it gives."""
-        reads = [self.peer.reads.get(output) for output in OUTPUTS]
-        return (self.name, *("" if read is None else "yes" if read.is_right else "no" for read in reads), self._text)
-
-    @property
-    def _text(self) -> str:
-        return self.peer.reads["typical"].text
 
 
 def peers(limit: float) -> Iterator[Peer]:
@@ -332,23 +311,6 @@ _STREAMS: dict[str, Callable[[], _Reader]] = {
 """What makes readers of those that take chunks."""
 
 
-def main(command_line: Sequence[str] | None = None) -> None:
-    """Print which packages find the calls; or measure one on one output, and print what was found out."""
-    parser = argparse.ArgumentParser(description="Other packages that read tool calls out of text.")
-    parser.add_argument("one", nargs="*", help="a package, an output and the seconds it has: one measurement, as JSON")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="put the table into a page that has a place for it")
-    options = parser.parse_args(command_line)
-    if options.one:
-        name, output, limit = options.one
-        print(json.dumps(asdict(_measure(name, output, float(limit)))))
-        return
-    shown = []
-    for line in table(FoundRow(peer.name, peer) for peer in peers(_LIMIT)):
-        print(line, flush=True)
-        shown.append(line)
-    if options.page:
-        options.page.write_text(filled(options.page.read_text(encoding="utf-8"), {"found": shown}), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    _name, _output, _seconds = sys.argv[1:]
+    print(json.dumps(asdict(_measure(_name, _output, float(_seconds)))))

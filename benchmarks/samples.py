@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from llama3_tools import Extractor, ToolDefinitionError
 
-__all__ = ["Sample", "read_file", "read_lines", "sample_of", "tool_of"]
-
 _T = TypeVar("_T")
 
 _OUTPUT = '{"raw_output": "It is sunny.", "functions": [{"name": "get_weather", "parameters": {}}]}'

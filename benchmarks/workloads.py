@@ -8,8 +8,6 @@ from typing import Any
 
 from llama3_tools import Extractor, Limits
 
-__all__ = ["CALL", "GROWING", "LEAF", "PROSE", "PROSE_WITH_BRACES", "TYPICAL", "Workload"]
-
 _UNLIMITED = Limits(max_call_length=1_000_000_000, max_calls=1_000_000_000, max_rejections=1_000_000_000)
 """What is bounded cannot grow: the time has to be linear without."""
 

@@ -17,8 +17,6 @@ from endpoints.options import add_endpoint_options
 from endpoints.program import run_program
 from endpoints.script import Turn, cut_at
 
-__all__ = ["Ask", "chat_model", "get_weather", "run", "show", "subtract"]
-
 Ask = Callable[[Endpoint, str], Iterator[BaseMessage]]
 """Asks an agent, and gives the messages and chunks of messages of its stream."""
 

@@ -18,8 +18,6 @@ from endpoints.program import run_program
 from endpoints.script import Turn, cut_at
 from screen import Transcript
 
-__all__ = ["Program", "chat_model", "written"]
-
 
 def chat_model(endpoint: Endpoint) -> OpenAILike:
     """Return LlamaIndex's client for the endpoint. Nothing in it knows of tools."""

@@ -13,8 +13,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["SideBySide", "Transcript"]
-
 _WIDEST = 108
 """Columns. A wider table is harder to read."""
 

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from chunkings import flow_of
 from llama3_tools import Event, Extractor, ReasoningDelta, ToolCall
 
-__all__ = ["all_is_accounted_for"]
-
 _HEADER = r"<\|(?:start_header_id|header_start)\|>(?:[^<>|]{0,32}<\|(?:end_header_id|header_end)\|>)?"
 _IM = r"<\|im_start\|>(?:assistant(?![A-Za-z])[ \t]{0,4})?(?:\r?\n)?"
 _TOKEN = rf"{_HEADER}|{_IM}|<[|｜][^<>|｜\n]{{1,40}}[|｜]>"  # noqa: RUF001 - DeepSeek's bar

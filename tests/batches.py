@@ -13,8 +13,6 @@ from click.testing import CliRunner, Result
 
 from llama3_tools.cli.group import llama3_tools
 
-__all__ = ["CALL", "OUTPUTS", "TOOL", "extract_files", "rows", "texts", "write_jsonl", "write_parquet"]
-
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}'
 TOOL = {
     "name": "get_weather",

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from llama3_tools import Extraction, Extractor, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 
-__all__ = ["breaking_off_calls_nothing", "calls_come_when_they_are_complete"]
-
 _TAKEN_OUT = re.compile(r"<\||<\Z|</s>|\[TOOL_CALLS\]|[\"']tool_calls?[\"']")
 """What may be taken out of an output without a call: tokens at its edges, and the JSON of an envelope."""
 

@@ -14,8 +14,6 @@ import pytest
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-__all__ = ["chromium", "requested"]
-
 
 @contextmanager
 def chromium(folder: Path) -> Iterator[Chrome]:

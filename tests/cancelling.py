@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-__all__ = ["cancel_reading", "tasks"]
-
 _Item = TypeVar("_Item")
 _SECONDS = 30
 

@@ -23,8 +23,6 @@ from llama3_tools import (
 if TYPE_CHECKING:
     from llama3_tools import Event
 
-__all__ = ["Flow", "chunkings", "cut", "extract_in_every_chunking", "flow_of", "pieces", "read"]
-
 Flow: TypeAlias = list["str | ToolCall | ReasoningDelta"]
 """The events of a stream in order: text as strings and reasoning, neighbours joined, and calls."""
 
@@ -33,7 +31,7 @@ _SAMPLED_CUTS = 8
 _SAMPLED_CHUNKINGS = 3
 _LENGTH_CUT_EVERYWHERE = 1500
 _LENGTH_CUT_OFF_EVERYWHERE = 300
-_IS_MUTATED = "MUTANT_UNDER_TEST" in os.environ  # by `make mutate`, which has no time for each place
+_IS_MUTATED = "MUTANT_UNDER_TEST" in os.environ  # by mutmut, which has no time for each place
 
 
 def cut(text: str, places: Iterable[int]) -> list[str]:

@@ -17,8 +17,6 @@ from endpoints.wire import api
 from llama3_tools.cli.group import llama3_tools
 from runs import DIM, KITCHEN
 
-__all__ = ["ANSWERS", "URL", "accept", "answering", "ask", "cases", "command", "done", "refused", "words"]
-
 ANSWERS = [KITCHEN, DIM, "Knock, knock.", "Hello!"]
 
 

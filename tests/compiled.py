@@ -14,7 +14,7 @@ from pkgutil import iter_modules
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BESIDE_IT = "pythonpath=examples benchmarks fuzz tests tools"  # not shared/, where the sources are
+BESIDE_IT = "pythonpath=examples benchmarks tests tools"  # not shared/, where the sources are
 TESTS = ["principles", "llama3_tools/literals", "test_growth.py"]
 
 

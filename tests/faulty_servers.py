@@ -12,8 +12,6 @@ from typing import Any
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_error, answer_events, answer_json
 
-__all__ = ["FAULTS", "Faulty", "Reply", "faulty"]
-
 _PARIS, _ROME = ("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Rome"})
 _TIMER = ("set_timer", {"minutes": 5, "rooms": ["kitchen", "hall"]})
 _LEAD = "I will look up both."

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from llama3_tools import Extractor, Limits, Tool
 
-__all__ = ["FRAGMENTS", "LONG", "READINGS", "SITUATIONS", "TOOLS"]
-
 _WHOLE = (
     *('{"name":"f","parameters":{"q":"x"}}', '{"name": "g", "arguments": "{\\"a\\": 1}"}'),
     *('{"type":"function","function":"h","parameters":{}}',),

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-__all__ = ["ANY", "ANY_NAME", "IDENTIFIERS", "NAMES", "Carries", "GeneratedCall", "any_string", "generate"]
-
 NAMES = (
     *("get_weather", "f", "F", "_private", "tool2", "math.factorial", "fs:read/file", "brave-search", "a.b-c:d/e_f"),
     *("name", "parameters", "true", "None", "call", "погода", "天気を調べる", "größe", "x" * 64),

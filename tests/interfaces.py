@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["declared", "is_itself", "missing"]
-
 _STAND_INS = Path(__file__).parent / "stand_ins"
 
 

@@ -1,6 +1,6 @@
 """What holds for every output, however it is read. Each function says one thing, and fails if it does not hold.
 
-The property tests try them on outputs put together from fragments, the fuzzers in `fuzz/` on any text. Two more
+The property tests try them on outputs put together from fragments, the fuzzers in `tests/fuzz/` on any text. Two more
 stand in files of their own: `accounts.py` and `beginnings.py`.
 """
 
@@ -15,17 +15,6 @@ from accounts import all_is_accounted_for
 from chunkings import read
 from llama3_tools import CallProgress, Extractor, ReasoningDelta, TextDelta, ToolCall, ToolCallReady
 from llama3_tools.output.segments import SegmentKind, read_segments
-
-__all__ = [
-    "a_stream_holds_back_no_more_than_a_call",
-    "calls_stand_where_they_say",
-    "content_holds_no_other_call",
-    "every_chunking_is_one_shot",
-    "nothing_is_lost",
-    "plain_calls_are_accounted_for",
-    "progress_is_of_calls",
-    "rejections_stand_in_order",
-]
 
 _ENVELOPE = re.compile(r'"tool_calls?"')
 _PLAIN = '{"name": "f", "parameters": {"q": "x"}}'

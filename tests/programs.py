@@ -8,8 +8,6 @@ import subprocess
 import sys
 from functools import cache
 
-__all__ = ["run_in_turn", "run_program"]
-
 _IN_TURN = """
 import contextlib, io, json, pathlib, runpy, sys
 paths, sys.argv[1:] = sys.argv[1:], ["--pause", "0"]

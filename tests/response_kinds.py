@@ -21,8 +21,6 @@ from openai.types.chat import ChatCompletion
 from llama3_tools.chat import Report
 from llama_index_llama3_tools import Llama3ToolOutput
 
-__all__ = ["KINDS", "TEXT_KINDS", "Kind", "Made"]
-
 Made: TypeAlias = tuple[str, dict[str, Any]]
 """A call: its tool's name and its arguments."""
 

@@ -11,8 +11,6 @@ from llama3_acceptance.running.results import Results, judge_records
 from llama3_acceptance.values import ArgumentRule, Case, ExpectedCall, Reading, Suite
 from llama3_tools import Tool
 
-__all__ = ["DIM", "KITCHEN", "MENDED", "SUITE", "SUITE_YAML", "judged"]
-
 _SCHEMA = {
     "type": "object",
     "properties": {"room": {"type": "string"}, "level": {"type": "integer"}},

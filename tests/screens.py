@@ -12,8 +12,6 @@ from rich.console import Console
 
 from llama3_tools.cli.screen import console
 
-__all__ = ["on_screen"]
-
 _STYLES = {
     "1": "bold",
     "2": "dim",

@@ -12,17 +12,6 @@ from llama3_tools.chat import ChatOptions, ToolChat
 from outputs import MARKDOWN, OUTPUTS, PROSE, REAL_SHAPES
 from outputs import TOOLS as REAL_TOOLS
 
-__all__ = [
-    "CASES",
-    "DECLARED",
-    "SIZES",
-    "Answer",
-    "agrees",
-    "entry_point_of",
-    "expected",
-    "pieces",
-]
-
 _HERE = Path(__file__).parent
 _HEADING = re.compile(r"^=== (\S+)\n", re.MULTILINE)
 
@@ -41,7 +30,7 @@ class Answer(NamedTuple):
 
 
 def _cases() -> Iterator[tuple[str, list[str]]]:
-    for file in sorted((_HERE.parent / "fuzz" / "seeds" / "outputs").glob("*.txt")):
+    for file in sorted((_HERE / "fuzz" / "seeds" / "outputs").glob("*.txt")):
         text = file.read_text("utf-8")
         yield f"seeds {file.stem}", [text, *text.split("\n")]
     for file in sorted((_HERE / "shared" / "non_calls").glob("*.txt")):

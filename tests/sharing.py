@@ -9,8 +9,6 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["OUTPUTS", "TASKS", "THREADS", "in_tasks", "in_threads", "pieces"]
-
 THREADS, TASKS = 8, 400
 
 OUTPUTS = [

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-__all__ = ["steps_of"]
-
 
 def steps_of(work: Callable[[], object]) -> int:
     """Return how many functions are called, in Python and in C."""

@@ -10,8 +10,6 @@ from chunkings import pieces, read
 from llama3_tools import Extractor
 from told import CLOCK, DELETE, TOOLS, called, tool
 
-__all__ = ["Surrounded", "surround", "what_is_inside_is_never_called"]
-
 _EXTRACTORS = (
     Extractor(tools=[*TOOLS, tool("write_file", "path", "content")]),
     Extractor(tools=[*TOOLS, tool("write_file", "path", "content")], repair=True),

@@ -16,8 +16,6 @@ from typing import Any, TypeAlias
 from generated_calls import ANY, ANY_NAME, IDENTIFIERS, NAMES, Carries, GeneratedCall, any_string
 from llama3_tools import PromptFormat, render_tool_call, render_tool_calls
 
-__all__ = ["FORMS", "Form"]
-
 Writer: TypeAlias = Callable[[GeneratedCall], str]
 
 

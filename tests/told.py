@@ -6,8 +6,6 @@ from typing import Any
 
 from llama3_tools import Extraction
 
-__all__ = ["CLOCK", "DELETE", "TOOLS", "called", "calls", "refused", "tool"]
-
 
 def tool(name: str, *parameters: str, required: tuple[str, ...] = ()) -> dict[str, Any]:
     """Declare a tool whose parameters take anything."""

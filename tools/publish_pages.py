@@ -1,10 +1,10 @@
-"""Puts a built site beside those of other versions: each in a folder of its name, and the newest in `latest`.
+"""Puts a built site beside those of other versions, as a web server serves them.
 
     python tools/publish_pages.py site PAGES 0.1.0
 
-`PAGES` is what a web server serves. Its `versions.json` is what the site's own switch of versions reads, and its
-`index.html` leads to `latest`, or to the newest folder there is. A site that assistants or search engines could not
-read is refused, and one whose page *Try it* has no Python.
+Each version has a folder of its name, and the newest release one more, `latest`. `PAGES/versions.json` is what the
+site's own switch of versions reads; `PAGES/index.html` leads to the latest. A site that assistants or search engines
+could not read is refused, and one whose page *Try it* has no Python.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from browser_runtime import MANIFEST
-from release import VERSION, is_prerelease, order
+from packaging.version import Version
 
-LATEST = "latest"
+from browser_runtime import MANIFEST
+
+_LATEST = "latest"
 _VERSIONS = "versions.json"
 _AT_THE_ROOT = ("404.html", "llms.txt", "llms-full.txt", "sitemap.xml")
 """What is looked for at the root, too; the links in it are absolute."""
@@ -32,22 +33,28 @@ _ROOT = """<!doctype html>
 """
 
 
-def publish(site: Path, pages: Path, folder: str) -> None:
-    """Put a site into a folder of the pages, in place of what is there, and write down which versions there are.
+def publish(site: Path, pages: Path, version: str) -> None:
+    """Put a site into the folder of its version, in place of what is there, and write down which versions there are.
 
     Raises:
         FileNotFoundError: the site lacks something.
-        ValueError: the folder is named neither as a version nor `latest`. Nothing is changed.
+        ValueError: the version is none. Nothing is changed.
     """
-    if folder != LATEST and not VERSION.fullmatch(folder):
-        raise ValueError(f"{folder!r} is no folder of a version: name it as in 0.1.0, or {LATEST}")
+    own = Version(version)
     if wrong := missing(site):
         raise FileNotFoundError("\n".join(wrong))
-    shutil.rmtree(pages / folder, ignore_errors=True)
-    shutil.copytree(site, pages / folder, ignore=shutil.ignore_patterns(_VERSIONS))  # the site's own is of it alone
-    versions = listed(pages)
-    (pages / _VERSIONS).write_text(json.dumps(versions, indent=1) + "\n", "utf-8")
-    first = LATEST if (pages / LATEST).exists() else str(versions[0]["version"])
+    others = _published(pages)
+    is_latest = not own.is_prerelease and all(one <= own or one.is_prerelease for one in others)
+    for folder in [str(own), *([_LATEST] if is_latest else [])]:
+        shutil.rmtree(pages / folder, ignore_errors=True)
+        shutil.copytree(site, pages / folder, ignore=shutil.ignore_patterns(_VERSIONS))  # the site's own is of it alone
+    versions = _published(pages)
+    final = next((one for one in versions if not one.is_prerelease), None)
+    listed = [
+        {"version": str(one), "title": str(one), "aliases": [_LATEST] if one == final else []} for one in versions
+    ]
+    (pages / _VERSIONS).write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
+    first = _LATEST if final else str(versions[0])
     (pages / "index.html").write_text(_ROOT.format(folder=first), "utf-8")
     for name in _AT_THE_ROOT:
         shutil.copy(pages / first / name, pages / name)
@@ -63,31 +70,22 @@ def missing(site: Path) -> list[str]:
     runtime = (
         json.loads(manifest.read_text("utf-8")) if manifest.exists() else {"missing": "`make docs` puts it there."}
     )
-    texts = {name: (site / name).read_text("utf-8") for name in ("llms.txt", "sitemap.xml")}
+    assistants = (site / "llms.txt").read_text("utf-8")
     pages = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
     pages = [path for path in pages if path.name != "404.html" and path.parts[0] != "assets"]
-    plain = [path.with_suffix(".md") for path in pages]
     return [
         *([f"The page Try it has no Python. {runtime['missing']}"] if "missing" in runtime else []),
-        *(f"{path} has no Markdown beside it" for path in pages if not (site / path).with_suffix(".md").exists()),
         *(
-            f"llms.txt does not name {path}: zensical.toml lists it"
-            for path in plain
-            if f"/{path}>" not in texts["llms.txt"]
+            f"llms.txt does not name {path.with_suffix('.md')}: zensical.toml lists it"
+            for path in pages
+            if f"/{path.with_suffix('.md')}>" not in assistants
         ),
-        *(f"sitemap.xml does not name {path}" for path in pages if f"/{path}<" not in texts["sitemap.xml"]),
     ]
 
 
-def listed(pages: Path) -> list[dict[str, object]]:
-    """Return the versions that are there, newest first, as the site's switch takes them."""
-    names = [path.parent.name for path in pages.glob("*/index.html")]
-    versions = sorted(filter(VERSION.fullmatch, names), key=order, reverse=True)
-    final = next((name for name in versions if not is_prerelease(name)), None)
-    return [
-        {"version": name, "title": name, "aliases": [LATEST] if name == final and LATEST in names else []}
-        for name in versions or [LATEST]
-    ]
+def _published(pages: Path) -> list[Version]:
+    """Return the versions that are there, newest first."""
+    return sorted((Version(page.parent.name) for page in pages.glob("[0-9]*/index.html")), reverse=True)
 
 
 def main(arguments: list[str]) -> str | None:
@@ -95,10 +93,10 @@ def main(arguments: list[str]) -> str | None:
     parser = argparse.ArgumentParser(description="Put a built site beside those of other versions.")
     parser.add_argument("site", type=Path, help="the built site")
     parser.add_argument("pages", type=Path, metavar="PAGES", help="the folder that a web server serves")
-    parser.add_argument("folder", help=f"the folder in it: a version, or {LATEST}")
+    parser.add_argument("version", help="the version that the site is of")
     asked = parser.parse_args(arguments)
     try:
-        publish(asked.site, asked.pages, asked.folder)
+        publish(asked.site, asked.pages, asked.version)
     except (FileNotFoundError, ValueError) as error:
         return str(error)
     return None

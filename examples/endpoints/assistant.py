@@ -13,19 +13,6 @@ from typing import TypeAlias, TypedDict
 
 from llama3_tools import render_tool_prompt
 
-__all__ = [
-    "EXAMPLES",
-    "TOOLS",
-    "Call",
-    "Example",
-    "Message",
-    "Writer",
-    "chat_messages",
-    "completion_prompt",
-    "write_bare",
-    "write_envelope",
-]
-
 Call: TypeAlias = tuple[str, Mapping[str, object]]
 """A tool's name and its arguments."""
 

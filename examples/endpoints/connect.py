@@ -13,8 +13,6 @@ import openai
 from endpoints.fetch import fetch
 from llama3_tools.chat import EndpointFault, endpoint_fault
 
-__all__ = ["Endpoint", "EndpointError", "connect", "explain"]
-
 _NO_CHUNKS = "No generation chunks were returned"
 """What LangChain says where a stream holds no event."""
 

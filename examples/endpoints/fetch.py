@@ -8,8 +8,6 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["Fetched", "fetch"]
-
 _directly = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _as_configured = urllib.request.build_opener()
 

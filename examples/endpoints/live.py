@@ -20,8 +20,6 @@ from typing import IO, final
 
 from endpoints.fetch import fetch
 
-__all__ = ["MODEL", "SETTINGS", "LiveServer", "LiveServerError", "describe_model", "describe_server", "model_file"]
-
 MODEL = "smollm2"
 """The name under which the server knows the model."""
 

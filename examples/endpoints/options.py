@@ -15,8 +15,6 @@ from endpoints.script import Turn, scripted
 from endpoints.server import LoopbackServer
 from endpoints.wire import api
 
-__all__ = ["add_endpoint_options", "open_endpoint"]
-
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     """Add `--base-url`, `--model`, `--live` and `--pause` to a command line."""

@@ -16,8 +16,6 @@ from endpoints.options import open_endpoint
 from endpoints.script import Turn
 from llama3_tools import Llama3ToolsError
 
-__all__ = ["run_program"]
-
 
 def run_program(
     name: str,

@@ -20,8 +20,6 @@ from endpoints.assistant import (
 from endpoints.strict import response_format, strict_messages
 from endpoints.wire import CHAT, COMPLETIONS
 
-__all__ = ["QUESTIONS", "SHOWN", "STRICT", "Question"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:

@@ -20,8 +20,6 @@ from endpoints.questions import QUESTIONS, Question
 from endpoints.recordings import RECORDINGS, JsonObject, Recording, text_of_event
 from endpoints.wire import CHAT
 
-__all__ = ["RecordError", "main", "record", "save"]
-
 
 class RecordError(RuntimeError):
     """The server sent what cannot be recorded faithfully."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-__all__ = ["RECORDINGS", "JsonObject", "Recording", "load_recordings", "prompt_of", "text_of_event"]
-
 RECORDINGS = Path(__file__).parent.parent / "recordings"
 """Where they are kept, one JSON file each."""
 

@@ -10,8 +10,6 @@ from endpoints.recordings import RECORDINGS, Recording, load_recordings, prompt_
 from endpoints.server import Answer, LoopbackServer, Request, Responder
 from endpoints.wire import CHAT, answer_error, answer_events, api, include_usage, usage_event
 
-__all__ = ["replay_server", "replayed"]
-
 
 def replay_server(folder: Path = RECORDINGS, *, pause: float = 0.0) -> LoopbackServer:
     """Make a server that plays the recordings of a folder.

@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias
 from endpoints.assistant import EXAMPLES, TOOLS, Example, Message, chat_messages, write_envelope
 from llama3_tools import render_response_prompt, response_json_schema
 
-__all__ = ["ResponseFormatKind", "response_format", "strict_messages"]
-
 ResponseFormatKind: TypeAlias = Literal["json_schema", "json_object"]
 """How a server takes a schema: as OpenAI has it, or beside `json_object`, which llama-cpp-python wants."""
 

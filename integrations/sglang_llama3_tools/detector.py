@@ -15,8 +15,6 @@ from sglang.srt.function_call.core_types import StreamingParseResult, StructureI
 from llama3_tools import ReadOptions, ToolDefinitionError
 from llama3_tools.chat import ChatOptions, ChatStream, Reply, Request, kept_chat
 
-__all__ = ["Llama3Detector"]
-
 _LOG = logging.getLogger("sglang.llama3_tools")
 _OF_CALLS = ("{", "(", "<")
 """What no call does without."""

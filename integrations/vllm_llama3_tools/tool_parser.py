@@ -25,8 +25,6 @@ from vllm.tool_parsers.abstract_tool_parser import Tool
 from llama3_tools import ReadOptions, ToolDefinitionError
 from llama3_tools.chat import ChatOptions, ChatStream, Reply, Request, kept_chat
 
-__all__ = ["Llama3ToolParser"]
-
 _LOG = logging.getLogger("vllm.llama3_tools")  # which vLLM shows, as it does its own
 
 

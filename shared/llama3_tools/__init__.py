@@ -8,7 +8,8 @@ The principles that docstrings and tests cite by number are in `docs/reading.md`
 ('Let me check.', {'city': 'Paris'})
 """
 
-from llama3_tools._version import __version__
+from typing import TYPE_CHECKING
+
 from llama3_tools.arguments import ArgumentValidator, Coercer, Coercion, coerce_arguments, validate_arguments
 from llama3_tools.errors import (
     Llama3ToolsError,
@@ -105,3 +106,15 @@ __all__ = [
     "response_json_schema",
     "validate_arguments",
 ]
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """Return the version of the installed package. It is looked up when it is asked for, as that takes long."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version  # noqa: PLC0415 - takes as long as all the rest
+
+        return version("llama3-tools")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -18,7 +15,6 @@ else:
     import tomli as tomllib
 
 SITE = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
-START = sorted((DOCS / "start").glob("*.md"))
 
 
 def pages(entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -38,25 +34,3 @@ def test_assistants_are_given_every_page_of_the_navigation() -> None:
         "list it in zensical.toml, below [project.plugins.llmstxt.sections]"
     )
     assert sorted(given) == sorted(pages(SITE["nav"]))
-
-
-def test_there_is_a_way_in_for_each_kind_of_user() -> None:
-    assert {page.stem for page in START} == {"chain", "agent", "gateway", "server", "tests"}
-    home = (DOCS / "index.md").read_text("utf-8")
-    assert all(f"(start/{page.name})" in home for page in START)
-
-
-@pytest.mark.parametrize("page", START, ids=lambda page: page.stem)
-def test_a_way_in_has_the_line_that_installs_an_example_what_to_do_and_what_is_next(page: Path) -> None:
-    text = page.read_text("utf-8")
-    install, example = text.find("pip install '"), text.find("```python")
-    doubt, following = text.find("?**"), text.find("**Next:**")
-    assert 0 < install < example < doubt < following
-    assert "doctor.md" in text or "command.md" in text
-    assert "#>" in text
-
-
-@pytest.mark.parametrize("page", START, ids=lambda page: page.stem)
-def test_a_way_in_is_a_screen_long(page: Path) -> None:
-    text = page.read_text("utf-8")
-    assert max(len(part.splitlines()) for part in re.split("^## ", text, flags=re.MULTILINE)) <= 45

@@ -52,9 +52,7 @@ def run(site: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 
 @pytest.mark.parametrize(
-    ("lines", "passed"),
-    [([2, 8, 14], 2), ([8], 1), ([14], 0), ([8, 2], 2), ([14, 8, 2], 2)],
-    ids=["as it stands", "the second alone", "the last alone", "the second first", "from bottom to top"],
+    ("lines", "passed"), [([2, 8, 14], 2), ([8], 1), ([14, 8, 2], 2)], ids=["as it stands", "alone", "backwards"]
 )
 def test_a_snippet_of_a_page_runs_after_those_before_it(site: pytest.Pytester, lines: list[int], passed: int):
     ran = run(site, *(f"docs/page.md::line:{line},column:1" for line in lines))
@@ -62,6 +60,4 @@ def test_a_snippet_of_a_page_runs_after_those_before_it(site: pytest.Pytester, l
 
 
 def test_a_snippet_of_the_readme_is_a_program_of_its_own(site: pytest.Pytester):
-    ran = run(site, "README.md")
-    ran.assert_outcomes(passed=1, failed=2)
-    ran.stdout.fnmatch_lines(["*NameError: name 'numbers' is not defined"])
+    run(site, "README.md").assert_outcomes(passed=1, failed=2)

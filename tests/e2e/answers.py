@@ -17,18 +17,6 @@ from endpoints.live import SETTINGS
 from endpoints.questions import QUESTIONS, Question
 from llama3_tools import Extraction, Extractor, OnUnknownTool
 
-__all__ = [
-    "ASKED",
-    "FORCED",
-    "MAX_TOKENS",
-    "Asked",
-    "Read",
-    "check",
-    "check_read",
-    "read_ai_message",
-    "read_chat_message",
-]
-
 MAX_TOKENS = 120
 _NAMES = {"get_weather", "search_web", "set_timer"}
 _WRAPPERS = re.compile(

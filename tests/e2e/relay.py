@@ -23,24 +23,6 @@ from endpoints.recordings import text_of_event
 from endpoints.server import Answer, Request
 from llama3_tools import ToolCall, render_tool_call
 
-__all__ = [
-    "CALL",
-    "CUT_OFF",
-    "FORECAST",
-    "FREELY",
-    "FUNCTIONS",
-    "HISTORY",
-    "QUESTIONS",
-    "TEXT",
-    "TEXT_AND_TWO_CALLS",
-    "Forecast",
-    "Form",
-    "Relay",
-    "Result",
-    "form",
-    "run_of",
-]
-
 HISTORY = [m for one in EXAMPLES for m in (("user", one.question), ("assistant", write_bare(one)))]
 QUESTIONS = (
     "What is the weather in Oslo?",

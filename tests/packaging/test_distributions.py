@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -84,25 +85,10 @@ def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
     assert [line for line in metadata(wheel)["Requires-Dist"] if "extra ==" not in line] == []
 
 
-def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFile) -> None:
-    extras = {"langchain", "langchain-agents", "llama-index", "validation", "cli", "acceptance", "batch", "gateway"}
-    extras |= {
-        "batch-engines",
-        "bench",
-        "bfcl",
-        "browser",
-        "demo",
-        "model",
-        "docs",
-        "fuzz",
-        "mutation",
-        "test",
-        "clients",
-        "dev",
-        "vllm",
-        "sglang",
-    }
-    assert extras == set(metadata(wheel)["Provides-Extra"])
+def test_the_extras_are_those_that_the_documentation_names(wheel: zipfile.ZipFile) -> None:
+    table = (ROOT / "docs" / "install.md").read_text("utf-8").partition("## The extras\n")[2].partition("\n\n*")[0]
+    named = re.findall(r"^\| `([a-z-]+)` ", table, re.MULTILINE)
+    assert {*named, "demo"} == set(metadata(wheel)["Provides-Extra"])  # examples/README.md names the last
 
 
 @pytest.mark.parametrize(
@@ -122,6 +108,17 @@ def test_the_extras_that_the_documentation_names_are_there(wheel: zipfile.ZipFil
 def test_the_plugins_and_the_subcommands_are_found(wheel: zipfile.ZipFile, entry_point: str) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
     assert entry_point in f"{wheel.read(name).decode()}\n"
+
+
+def test_links_of_the_readme_lead_to_the_version_in_the_repository(wheel: zipfile.ZipFile) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    description = Parser().parsestr(wheel.read(name).decode()).get_payload()
+    assert isinstance(description, str)
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", description)
+    (version,) = metadata(wheel)["Version"]
+    places = {True: f"/llama3-tools/raw/v{version}/docs/assets/", False: f"/llama3-tools/blob/v{version}/docs/"}
+    assert [link for _, link in links if not link.startswith(("http", "#"))] == []
+    assert all(any(places[is_image] in link for image, link in links if bool(image) is is_image) for is_image in places)
 
 
 def test_the_licence_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:

@@ -6,17 +6,20 @@ import ast
 import re
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 import installed
 import llama3_tools
-from imports import IMPORTS
 
 FRAMEWORKS = ["langchain", "langchain_core", "langgraph", "llama_index", "openai"]
 
-BASES = {package: base for package, base, _ in IMPORTS}
+BASES = {
+    "langchain_llama3_tools": "langchain_core.language_models.chat_models, langchain_core.output_parsers.transform",
+    "llama_index_llama3_tools": "llama_index.core",
+}
 """What an adapter's framework imports itself, by the adapter."""
 
 ADAPTERS = [
@@ -58,6 +61,12 @@ def test_the_core_imports_no_framework() -> None:
     )
 
 
+def test_the_version_is_that_of_the_distribution_and_looked_up_when_it_is_asked_for() -> None:
+    assert llama3_tools.__version__ == version("llama3-tools")
+    assert run("import sys, llama3_tools; print('importlib.metadata' in sys.modules)") == ["False"]
+    assert not hasattr(llama3_tools, "__versions__")
+
+
 def test_arrows_run_one_way_between_the_packages_of_the_core() -> None:
     core = Path(llama3_tools.__file__).parent
     guide = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text("utf-8")
@@ -67,7 +76,7 @@ def test_arrows_run_one_way_between_the_packages_of_the_core() -> None:
         below.add(name)
         files = core.joinpath(name).rglob("*.py") if core.joinpath(name).is_dir() else [core / f"{name}.py"]
         imported = {module for file in files for module in imported_modules(file)}
-        assert {module.split(".")[1] for module in imported} <= below | {"_version"}, name
+        assert {module.split(".")[1] for module in imported} <= below, name
     assert below >= {path.name for path in core.iterdir() if path.joinpath("__init__.py").exists()}
 
 

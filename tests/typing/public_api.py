@@ -1,6 +1,6 @@
 """The public interface as a type checker sees it. `mypy` reads this file; nothing runs it.
 
-Each function is something that a user writes. A type that gets lost on the way fails `make types`.
+Each function is something that a user writes. A type that gets lost on the way fails `make lint`.
 """
 
 from __future__ import annotations

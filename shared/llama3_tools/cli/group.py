@@ -13,7 +13,6 @@ from importlib.metadata import entry_points
 
 import click
 
-from llama3_tools._version import __version__
 from llama3_tools.cli.extract import extract
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
 from llama3_tools.text.escaping import escape_invisible
@@ -57,7 +56,7 @@ def _close_stdout() -> None:
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, package_name="llama3-tools", message="%(prog)s %(version)s")
+@click.version_option(package_name="llama3-tools", message="%(prog)s %(version)s")
 def llama3_tools() -> None:
     """Read the tool calls that a local Llama 3 writes as text, and find out how well it calls."""
 

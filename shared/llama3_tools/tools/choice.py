@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 from llama3_tools.errors import ToolDefinitionError
 
-__all__ = ["ToolChoice", "require_tool_choice"]
-
 ToolChoice: TypeAlias = str
 """`"auto"`: the model decides; `"required"`: it has to call a tool; anything else: the name of the tool to call."""
 

@@ -11,8 +11,6 @@ from llama3_tools.tools.read_only import changeable, read_only
 from llama3_tools.tools.schema_check import SCHEMA_KEYS, schema_flaw
 from llama3_tools.values import shortened
 
-__all__ = ["NO_ARGUMENTS", "Tool", "ToolLike", "declare_tools", "not_declared", "read_tool"]
-
 _EXPECTED = (
     'an OpenAI tool dict such as {"type": "function", "function": {"name": "get_weather", '
     '"description": "…", "parameters": {"type": "object", "properties": {…}}}}'

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from llama3_tools.errors import ToolDefinitionError
 
-__all__ = ["describe_tool", "require_tool_list", "server_tool_error"]
-
 
 def require_tool_list(tools: object, tool_class: type) -> None:
     """Require a list of tools, or anything else that yields them.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-__all__ = ["changeable", "read_only"]
-
 
 class _ReadOnly:
     """What copies of it are: JSON that can be changed, at all depths."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from llama3_tools.errors import ToolDefinitionError, a_type
 
-__all__ = ["SCHEMA_KEYS", "WITH_NAMED", "WITH_ONE", "WITH_SEVERAL", "require_parameters", "schema_flaw"]
-
 SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 """What the schema of the arguments is called in tool dicts."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from llama3_tools.text import read_json
 
-__all__ = ["read_tool_list"]
-
 _OF_A_BODY = frozenset({"tools", "tool_choice", "messages", "input", "prompt", "model"})
 
 

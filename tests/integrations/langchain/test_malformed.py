@@ -61,7 +61,7 @@ class TestCollected:
     def test_no_sum_of_chunks_makes_a_call_of_it(self, attempt: str) -> None:
         output = f"Well, {CALL} {attempt}"
         expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
-        for pieces in chunkings(output):
+        for pieces in chunkings(output, is_sampled=True):
             for chunks in (as_text_chunks(pieces), as_block_chunks(pieces)):
                 out = streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks)
                 message = summed([AIMessageChunk(content=""), *out, AIMessageChunk(content="")])

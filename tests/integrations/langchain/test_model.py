@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
-from langchain_core.language_models import BaseChatModel, FakeListChatModel, GenericFakeChatModel
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
 )
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, SecretStr
@@ -26,9 +23,7 @@ from endpoints.wire import api
 from integrations.langchain.agents import serving
 from integrations.langchain.scripted import (
     CALL,
-    CUT_OFF,
     ScriptedChatModel,
-    as_block_chunks,
     as_text_chunks,
     counted_ids,
     summed,
@@ -81,7 +76,7 @@ class TestAnswers:
     def test_a_stream_in_any_chunking_gives_what_invoke_gives(self) -> None:
         expected = wrapped().bind_tools([get_weather]).invoke("How is Paris?")
         assert said(expected)[:2] == ("Let me check. One moment.", [("get_weather", {"city": "Paris"})])
-        for pieces in chunkings(ANSWER):
+        for pieces in chunkings(ANSWER, is_sampled=True):
             chunks = list(wrapped(*pieces).bind_tools([get_weather]).stream("How is Paris?"))
             assert summed(chunks) == expected
             assert not any("{" in str(chunk.text) for chunk in chunks)
@@ -113,31 +108,6 @@ class TestAnswers:
         assert said(await model.ainvoke("Hi"))[:2] == (ANSWER, [])
         assert said(summed([chunk async for chunk in model.astream("Hi")]))[:2] == (ANSWER, [])
 
-    async def test_a_model_that_does_not_stream(self) -> None:
-        class Whole(BaseChatModel):
-            _generate = ScriptedChatModel._generate  # noqa: SLF001 (the framework's name)
-            chunks: list[Any] = as_text_chunks([ANSWER])
-
-            @property
-            def _llm_type(self) -> str:
-                return "whole"
-
-        bound = Llama3ToolModel(Whole(), id_factory=lambda: "call_0").bind_tools([get_weather])
-        expected = bound.invoke("Hi")
-        assert said(expected)[0] == "Let me check. One moment."
-        assert summed(bound.stream("Hi")) == expected
-        assert summed([chunk async for chunk in bound.astream("Hi")]) == expected
-
-    @pytest.mark.parametrize(("as_chunks", "version"), [(as_block_chunks, None), (as_text_chunks, "v1")])
-    def test_blocks_of_a_model_with_content_version_v1(self, as_chunks: Any, version: str | None) -> None:
-        for pieces in chunkings(ANSWER):
-            llm = ScriptedChatModel(chunks=as_chunks(pieces), output_version=version)
-            bound = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather])
-            message, streamed = bound.invoke("Hi"), summed(bound.stream("Hi"))
-            assert [block["type"] for block in message.content_blocks][-2:] == ["text", "tool_call"]
-            assert streamed.text == message.text == "Let me check. One moment."
-            assert streamed.tool_calls == message.tool_calls
-
     @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
     def test_a_stream_of_version_v1_keeps_texts_and_calls_apart(self) -> None:
         calls = '{"name": "get_weather", "parameters": {"city": "Rome"}}; {"name": "get_weather", "parameters": {}}'
@@ -147,19 +117,6 @@ class TestAnswers:
         streamed = summed(bound.stream("Hi"))
         assert [block["type"] for block in streamed.content_blocks] == ["text", "tool_call", "tool_call", "text"]
         assert (streamed.text, len(streamed.tool_calls)) == ("Hi. Bye.", 2)
-
-
-class TestOptions:
-    @pytest.mark.parametrize("silent", [AIMessage(""), AIMessage([])])
-    @pytest.mark.parametrize("version", [None, "v1"])
-    def test_an_answer_stands_if_the_next_one_says_nothing(self, silent: AIMessage, version: str | None) -> None:
-        def bound() -> Any:
-            llm = GenericFakeChatModel(messages=iter([AIMessage(f"Hm. {CUT_OFF}"), silent]))
-            return Llama3ToolModel(llm, output_version=version).bind_tools([get_weather])
-
-        for message in (bound().invoke("Hi"), asyncio.run(bound().ainvoke("Hi")), summed(bound().stream("Hi"))):
-            assert (message.text, message.tool_calls, message.invalid_tool_calls) == (f"Hm. {CUT_OFF}", [], [])
-            assert message.response_metadata["retried_tool_calls"][0]["name"] == "get_weather"
 
 
 class TestRequests:
@@ -218,39 +175,6 @@ class TestAsTheWrappedModelGivesIt:
         await streaming.ainvoke("Hi", stop=["Observation"])
         assert [request.body.get("stop") for request in endpoint.requests] == [["Observation"]] * 6
 
-    def test_what_langchain_does_around_a_model_is_done_around_the_wrapper(self) -> None:
-        options: dict[str, Any] = {
-            "cache": InMemoryCache(),
-            "custom_get_token_ids": len,
-            "disable_streaming": True,
-            "metadata": {"a": 1},
-            "name": "mine",
-            "output_version": "v1",
-            "tags": ["t"],
-            "verbose": True,
-        }
-        llm = FakeListChatModel(responses=[], **options)
-        model = Llama3ToolModel(llm)
-        expected = {**options, "metadata": model.metadata}
-        assert {option: getattr(model, option) for option in options} == expected
-        assert model.metadata is not None
-        assert model.metadata["a"] == 1
-
-    async def test_what_one_that_does_not_stream_tells_beside_its_message_is_in_a_stream_as_well(self) -> None:
-        class Telling(BaseChatModel):
-            @property
-            def _llm_type(self) -> str:
-                return "telling"
-
-            def _generate(self, *_: Any, **__: Any) -> ChatResult:
-                made = ChatGeneration(message=AIMessage(CALL), generation_info={"finish_reason": "stop"})
-                return ChatResult(generations=[made], llm_output={"system_fingerprint": "fp"})
-
-        bound = Llama3ToolModel(Telling()).bind_tools([get_weather])
-        expected = {"system_fingerprint": "fp", "finish_reason": "tool_calls"}
-        assert summed(bound.stream("Hi")).response_metadata == expected
-        assert summed([chunk async for chunk in bound.astream("Hi")]).response_metadata == expected
-
     async def test_a_model_told_to_stream_streams_inside(self, endpoint: LoopbackServer) -> None:
         bound = Llama3ToolModel(chat_openai(endpoint, streaming=True)).bind_tools([get_weather])
         assert len(bound.invoke("Hi").tool_calls) == 1
@@ -289,15 +213,3 @@ class TestAsTheWrappedModelGivesIt:
             assert [ask("from A"), ask("from B")] == ["from A", "from B"]
         finally:
             set_llm_cache(None)
-
-    def test_generation_info_of_held_chunks_goes_out_once(self) -> None:
-        class Telling(ScriptedChatModel):
-            def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-                for chunk in super()._stream(*args, **kwargs):
-                    chunk.generation_info = {"logprobs": {"content": [chunk.text]}}
-                    yield chunk
-
-        pieces = list(cut_at(CALL, 10, 20, 30))
-        bound = Llama3ToolModel(Telling(chunks=[AIMessageChunk(content=piece) for piece in pieces]))
-        message = summed(bound.bind_tools([get_weather]).stream("Hi"))
-        assert message.response_metadata["logprobs"]["content"] == pieces

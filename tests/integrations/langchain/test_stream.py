@@ -55,7 +55,7 @@ OUTPUTS = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_the_sum_of_the_chunks_is_what_invoke_gives(output: str, shape: str) -> None:
-    for pieces in chunkings(OUTPUTS[output]):
+    for pieces in chunkings(OUTPUTS[output], is_sampled=True):
         chunks = SHAPES[shape](pieces)
         expected = Llama3JsonToolOutputParser(id_factory=counted_ids(), split_reasoning=True).invoke(summed(chunks))
         parser = Llama3JsonToolOutputParser(id_factory=counted_ids(), split_reasoning=True)
@@ -87,7 +87,7 @@ def test_a_chunk_with_text_and_a_call_of_the_server_gives_each_once() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_each_chunk_carries_goes_out_once_and_what_the_server_tells_at_the_end(shape: str) -> None:
-    for pieces in chunkings(f"Let me check. {CALL} Done."):
+    for pieces in chunkings(f"Let me check. {CALL} Done.", is_sampled=True):
         chunks = SHAPES[shape](pieces)
         out = streamed(Llama3JsonToolOutputParser(), chunks)
         arrived = [chunk.usage_metadata for chunk in chunks]
@@ -111,7 +111,7 @@ def test_other_fields_of_chunks_are_kept() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_call_comes_whole_in_one_chunk_with_an_index_of_its_own(shape: str) -> None:
     for pieces in chunkings(
-        f'One {CALL}; {{"name": "f", "parameters": {{"s": "}}"}}}} two <tool_call>{OTHER}</tool_call>'
+        f'One {CALL}; {{"name": "f", "parameters": {{"s": "}}"}}}} two <tool_call>{OTHER}</tool_call>', is_sampled=True
     ):
         out = streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), SHAPES[shape](pieces))
         assert [call for chunk in out for call in chunk.tool_call_chunks] == [
@@ -123,7 +123,7 @@ def test_a_call_comes_whole_in_one_chunk_with_an_index_of_its_own(shape: str) ->
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_last_chunk_is_empty_and_says_that_it_is_the_last(shape: str) -> None:
-    for pieces in chunkings(f"Let me check. {CALL}"):
+    for pieces in chunkings(f"Let me check. {CALL}", is_sampled=True):
         *others, last = streamed(Llama3JsonToolOutputParser(), SHAPES[shape](pieces))
         assert not last.content
         assert not last.tool_call_chunks

@@ -11,8 +11,6 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from server_outputs import Answer
 from vllm_llama3_tools.tool_parser import Llama3ToolParser
 
-__all__ = ["WEATHER", "add", "asked", "in_pieces", "parser_of", "whole"]
-
 WEATHER: dict[str, Any] = {
     "type": "function",
     "function": {

@@ -15,8 +15,6 @@ from typing import IO
 
 from typing_extensions import Self
 
-__all__ = ["MODEL", "Server"]
-
 MODEL = "small"
 _PATIENCE = 600
 _SETTINGS = {

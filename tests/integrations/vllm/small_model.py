@@ -13,8 +13,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["make_model"]
-
 _RENAMED = ("<|python_tag|>", "<think>", "</think>")
 _SPECIAL = 3
 _BLOCK = {

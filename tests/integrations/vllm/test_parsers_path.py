@@ -13,7 +13,6 @@ import pytest
 import vllm_llama3_tools.tool_parser
 from integrations.vllm.answers import WEATHER, add, asked
 from server_outputs import CASES, DECLARED, SIZES, Answer, agrees, expected, pieces
-from vllm_streams import in_deltas
 
 pytestmark = pytest.mark.vllm
 
@@ -51,6 +50,18 @@ def streamed(parser: Any, chunks: list[str], request: Any, tokenizer: Any) -> tu
         is_last = place >= len(chunks) - 1
         sent.append(parser.parse_delta(chunk, ids, request, prompt_token_ids=[1], finished=is_last))
     return "".join(message.reasoning or "" for message in sent if message), add(sent)
+
+
+def in_deltas(text: str, tokenizer: Any, tokens: int) -> list[tuple[str, list[int]]]:
+    """Cut a text into deltas of so many tokens; a character of several tokens comes with its last."""
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    deltas: list[tuple[str, list[int]]] = []
+    sent = 0
+    for at in range(0, len(ids), tokens):
+        decoded = tokenizer.decode(ids[: at + tokens]).rstrip("\ufffd")
+        deltas.append((decoded[sent:], ids[at : at + tokens]))
+        sent = len(decoded)
+    return deltas
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,8 +1,8 @@
 """Fuzzes the parts that read what a model writes, each for a while, guided by coverage.
 
-    python fuzz/run.py --seconds 60
-    python fuzz/run.py --target pythonic
-    python fuzz/run.py --replay .cache/fuzz/findings/pythonic-crash-0123abcd
+    python tests/fuzz/run.py --seconds 60
+    python tests/fuzz/run.py --target pythonic
+    python tests/fuzz/run.py --replay .cache/fuzz/findings/pythonic-crash-0123abcd
 
 Inputs that reach new code are kept, and the next run goes on from them. The exit status is 1 if there was a finding:
 an exception, something that does not hold, or an input that takes longer than ten seconds. Its input is written to a
@@ -25,10 +25,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-_ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(_ROOT / folder) for folder in ("shared", "fuzz", "tests")]
-
-__all__ = ["NAMES", "Run", "main", "watch"]
+_ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(_ROOT / folder) for folder in ("shared", "tests")]
 
 _CACHE = _ROOT / ".cache" / "fuzz"
 _FINDINGS = _CACHE / "findings"
@@ -70,7 +68,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
         _fuzz(options.within, options.seconds)
     if find_spec("atheris") is None:
         parser.exit(
-            2, "The fuzzers need atheris, which has wheels for Linux and Python 3.11 to 3.13: pip install '.[fuzz]'\n"
+            2, "The fuzzers need atheris, which has wheels for Linux and Python 3.11 to 3.13: make fuzz installs it\n"
         )
     print(f"Python {platform.python_version()}, atheris {version('atheris')}, {platform.machine()}")
     runs = [watch(name, options.seconds) for name in options.target or NAMES]
@@ -78,7 +76,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
     failed = any(run.log for run in runs)
     print(f"{sum(run.executions for run in runs):,} executions, {len(findings)} findings")
     for finding in findings:
-        print(f"  python fuzz/run.py --replay {finding.relative_to(_ROOT)}")
+        print(f"  python tests/fuzz/run.py --replay {finding.relative_to(_ROOT)}")
     return int(bool(findings) or failed)
 
 
@@ -95,7 +93,7 @@ def watch(name: str, seconds: int) -> Run:
         folder.mkdir(parents=True, exist_ok=True)
     before, started = set(_FINDINGS.iterdir()), time.monotonic()
     line = [sys.executable, __file__, "--within", name, "--seconds", str(seconds)]
-    done = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False, cwd=_ROOT)  # noqa: S603 - ourselves
+    done = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False, cwd=_ROOT)
     executed = _EXECUTIONS.search(done.stderr)
     covered = _COVERAGE.findall(done.stderr)
     run = Run(
@@ -121,8 +119,8 @@ def _fuzz(name: str, seconds: int) -> None:
     import atheris  # noqa: PLC0415 - of an extra, and not needed to replay
 
     with atheris.instrument_imports(include=["llama3_tools"]):
-        from editing import LONGEST_INPUT  # noqa: PLC0415 - instrumented as it is imported
-        from targets import TARGETS  # noqa: PLC0415 - the same
+        from fuzz.editing import LONGEST_INPUT  # noqa: PLC0415 - instrumented as it is imported
+        from fuzz.targets import TARGETS  # noqa: PLC0415 - the same
 
     target, corpus = TARGETS[name], _CACHE / name
     for data in target.first_inputs():
@@ -150,7 +148,7 @@ def _fuzz(name: str, seconds: int) -> None:
 
 def _replay(finding: Path, name: str) -> int:
     """Run one input as the fuzzer does: it raises what was found."""
-    from targets import TARGETS  # noqa: PLC0415 - only here
+    from fuzz.targets import TARGETS  # noqa: PLC0415 - only here
 
     TARGETS[name].run(finding.read_bytes())
     print(f"{finding} is no finding any more")

@@ -23,8 +23,8 @@ from typing import Any
 import invariants
 from beginnings import calls_come_when_they_are_complete
 from chunkings import cut
-from editing import LITERALS, OUTPUTS, mutate_json, mutate_text, text_of
 from fragments import READINGS, TOOLS
+from fuzz.editing import LITERALS, OUTPUTS, mutate_json, mutate_text, text_of
 from llama3_tools import (
     Extractor,
     ResponseFormatError,
@@ -33,8 +33,6 @@ from llama3_tools import (
     coerce_arguments,
     parse_response,
 )
-
-__all__ = ["TARGETS", "Target"]
 
 _SEEDS = Path(__file__).parent / "seeds"
 

@@ -11,8 +11,6 @@ from typing import Any
 from fragments import FRAGMENTS, SITUATIONS
 from generated_schemas import KEYWORDS, NAMES, REFERENCES, WORDS
 
-__all__ = ["LITERALS", "LONGEST_INPUT", "OUTPUTS", "bytes_of", "mutate_json", "mutate_text", "text_of"]
-
 LONGEST_INPUT = 1024
 """How many bytes an input has at most."""
 
