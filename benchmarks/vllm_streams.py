@@ -1,7 +1,7 @@
 """How often calls come whole out of vLLM's streams: by vLLM's own parser for Llama 3, and by ours.
 
     .venv-vllm/bin/python benchmarks/vllm_streams.py MODEL
-    .venv-vllm/bin/python benchmarks/vllm_streams.py MODEL --page docs/server-plugins-reference.md
+    .venv-vllm/bin/python benchmarks/vllm_streams.py MODEL --page docs/server-plugins.md
 
 MODEL is a folder with a tokenizer that has `<|python_tag|>`, which vLLM's own parser wants. 250 outputs are made up, of
 one to three calls each, as vLLM's parser expects them: bare JSON, spaced or compact, with `; ` in between, with long,

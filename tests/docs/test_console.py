@@ -42,4 +42,4 @@ def test_the_command_prints_what_the_page_says(
 
 
 def test_each_page_of_the_command_shows_it_at_work() -> None:
-    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "batches.md", "command.md", "start/logs.md"}
+    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "batches.md", "command.md", "command.md"}

@@ -149,7 +149,7 @@ def test_after_the_first_step_and_the_date_nothing_is_in_the_way(copy: Path) -> 
     del pages["CONTRIBUTING.md"]  # it speaks of all that
     still = re.compile(r"# from a clone|from this clone|'\.\[|pip install \.(?:$|[ `])", re.MULTILINE)
     assert {name for name, text in pages.items() if still.search(text)} == set()
-    assert "pip install 'llama3-tools[langchain]' langchain-openai\n" in pages["docs/start/chain.md"]
+    assert "pip install 'llama3-tools[langchain]' langchain-openai\n" in pages["docs/langchain.md"]
 
 
 def test_after_the_first_step_the_readme_leads_to_the_site(copy: Path) -> None:
