@@ -21,6 +21,8 @@ const engine = new Engine(showStatus);
 let timer = 0; // of a reading that is to come; 0: none is
 let stopTimer = 0;
 let summary = "";
+/** @type {{title: string, state: Partial<import("./state.js").State>}[]} */
+let examples = [];
 let links = 0; // how often a link was written or opened: the newest counts
 
 /**
@@ -172,26 +174,31 @@ async function openLink() {
   }
 }
 
-/** Open what holds something, and show the forms of calls where some of them are to be chosen. */
+/** Open the options if some are set, and show the forms of calls if some of them are to be chosen. */
 function showChoices() {
-  const { tools, options, complete } = readForm(form);
+  const { options, complete } = readForm(form);
   byId("try-it-formats").hidden = fieldsOf(form).formats.value !== "some";
-  if (tools) byId("try-it-tools").closest("details").open = true;
   if (Object.keys(options).length > 0 || !complete) byId("try-it-options").closest("details").open = true;
 }
 
 async function listExamples() {
   const response = await fetch(new URL("examples.json", import.meta.url));
-  /** @type {{title: string, state: Partial<import("./state.js").State>}[]} */
-  const examples = await response.json();
+  examples = await response.json();
   const choice = byId("try-it-example");
   choice.append(...examples.map(({ title }, at) => element("option", { value: at }, title)));
-  choice.addEventListener("change", () => {
-    if (choice.value === "") return;
-    fillForm(form, examples[Number(choice.value)].state);
-    showChoices();
-    void read();
-  });
+  choice.addEventListener("change", () => choice.value !== "" && chooseExample(Number(choice.value)));
+}
+
+/**
+ * Fill the form with an example, and read it.
+ *
+ * @param {number} at
+ */
+function chooseExample(at) {
+  byId("try-it-example").value = String(at);
+  fillForm(form, examples[at].state);
+  showChoices();
+  void read();
 }
 
 form.addEventListener("submit", (event) => {
@@ -228,3 +235,4 @@ window.addEventListener("hashchange", openLink);
 
 form.hidden = false;
 await Promise.all([openLink(), listExamples()]);
+if (!location.hash.startsWith("#try=")) chooseExample(0);
