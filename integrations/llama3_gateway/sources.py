@@ -22,6 +22,7 @@ else:
 
 __all__ = ["Options", "given_settings", "load_settings"]
 
+_KEYS = frozenset({"api_key", "upstream_api_key"})
 _FOR_SOME = re.compile(r"([^=]+)=(\w+://.*)")
 
 
@@ -42,7 +43,6 @@ class Options(BaseSettings, GatewaySettings):
         cli_kebab_case=True,
         cli_prog_name="llama3-tools serve",
         cli_shortcuts={"formats": "format"},
-        env_ignore_empty=True,
         env_prefix="LLAMA3_TOOLS_",
     )
 
@@ -64,7 +64,14 @@ def given_settings(arguments: Sequence[str]) -> GatewaySettings:
         SystemExit: the command line asks for help, or has an option that there is not.
     """
     command_line = CliSettingsSource[Any](Options, cli_parse_args=list(arguments), formatter_class=HelpFormatter)
-    given = [EnvSettingsSource(Options)(), command_line()]
+    environment = EnvSettingsSource(Options)()
+    set_there = {name: value for name, value in environment.items() if value or name in _KEYS}
+    given = [set_there, command_line()]
+    for source, named in zip(given, ("LLAMA3_TOOLS_{}", "--{}"), strict=True):
+        for name in _KEYS & source.keys():
+            if not source[name].strip():
+                shown = name.upper() if source is set_there else name.replace("_", "-")
+                raise ValueError(f"{named.format(shown)} is empty: leave it out, or write a key")
     file = reduce(lambda found, values: values.pop("config", found), given, None)
     try:
         return GatewaySettings.model_validate(reduce(_over, given, load_settings(Path(file)) if file else {}))

@@ -178,11 +178,11 @@ class TestTheCommand:
     def test_the_command_line_goes_before_the_environment_and_that_before_the_file(
         self, monkeypatch: pytest.MonkeyPatch, file: Path
     ):
-        for name, value in {"CONFIG": str(file), "RETRIES": "3", "PORT": "9001", "API_KEY": ""}.items():
+        for name, value in {"CONFIG": str(file), "RETRIES": "3", "PORT": "9001", "HOST": ""}.items():
             monkeypatch.setenv(f"LLAMA3_TOOLS_{name}", value)
         settings = given_settings(["--port", "9002"])
         assert (settings.port, settings.default.chat.max_retries, settings.default.chat.read.repair) == (9002, 3, True)
-        assert (given_settings([]).port, settings.api_key) == (9001, None)
+        assert (given_settings([]).port, settings.host) == (9001, "127.0.0.1")
         assert given_settings(["--no-repair"]).default.chat.read.repair is False
         monkeypatch.setenv("LLAMA3_TOOLS_REPAIR", "0")
         assert given_settings([]).default.chat.read.repair is False
@@ -249,6 +249,25 @@ class TestTheCommand:
     def test_what_is_wrong_is_said(self, arguments: list[str], message: str):
         result = CliRunner().invoke(serve, arguments)
         assert (result.exit_code, message in result.stderr) == (2, True)
+
+    @pytest.mark.parametrize("option", ["--api-key", "--upstream-api-key"])
+    @pytest.mark.parametrize("key", ["", " "])
+    def test_an_empty_key_does_not_open_the_gateway(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, key: str
+    ):
+        """An unset variable behind an option, in the environment or in a file is named with where it came from."""
+        variable, path = f"LLAMA3_TOOLS_{option[2:].replace('-', '_').upper()}", tmp_path / "gateway.toml"
+        path.write_text(f'{option[2:].replace("-", "_")} = "{key}"', "utf-8")
+        asked: list[tuple[str, list[str], dict[str, str]]] = [
+            (option, [option, key], {}),
+            (variable, [], {variable: key}),
+            (option[2:].replace("-", "_"), ["--config", str(path)], {}),
+        ]
+        for named, arguments, environment in asked:
+            with monkeypatch.context() as context, pytest.raises(ValueError, match=named):
+                for name, value in environment.items():
+                    context.setenv(name, value)
+                given_settings(["--upstream", URL, *arguments])
 
     def test_origins_may_stand_in_one_text_and_end_with_a_slash(self, monkeypatch: pytest.MonkeyPatch):
         expected = ["http://localhost:3000", "https://a.example"]
