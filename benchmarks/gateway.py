@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from figures import Row
-from llama3_gateway import GatewaySettings, read_settings
+from llama3_gateway import GatewaySettings
 from llama3_gateway.framing import EventReader
 from pages import filled, table
 
@@ -362,7 +362,7 @@ def upstream_process() -> Iterator[str]:
 def gateway_process(upstream: str) -> Iterator[tuple[str, int]]:
     """Run a gateway in front of a model, and return its address, and the id of its process."""
     port = _free_port()
-    settings = read_settings({"upstream": f"http://{upstream}/v1", "port": port})
+    settings = GatewaySettings.model_validate({"upstream": f"http://{upstream}/v1", "port": port})
     with _process(_serve_gateway, settings, port) as process:
         yield f"127.0.0.1:{port}", process
 

@@ -131,15 +131,7 @@ EXPORTS = {
         "flatten_tool_messages",
         "render_llama3_tools",
     },
-    "llama3_gateway": {
-        "Gateway",
-        "GatewaySettings",
-        "ModelEntry",
-        "ModelSettings",
-        "Upstream",
-        "load_settings",
-        "read_settings",
-    },
+    "llama3_gateway": {"Gateway", "GatewaySettings", "ModelEntry", "ModelSettings", "Upstream"},
     "sglang_llama3_tools": {"register"},
     "vllm_llama3_tools": {"register"},
     "llama_index_llama3_tools": {

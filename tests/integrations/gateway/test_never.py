@@ -40,7 +40,7 @@ from integrations.gateway.harness import (
     wait_until,
     whole,
 )
-from llama3_gateway import Gateway, read_settings
+from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.framing import EventReader
 from llama3_gateway.openai_chat import ChatShape
 from llama3_tools.chat import ChatOptions
@@ -139,7 +139,7 @@ class TestUpstreamErrors:
 class TestUnreachable:
     @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/embeddings"])
     def test_it_is_answered_with_502_and_what_to_do(self, path: str):
-        with running(Gateway(read_settings({"upstream": "http://127.0.0.1:1/v1"}))) as address:
+        with running(Gateway(GatewaySettings(upstream="http://127.0.0.1:1/v1"))) as address:
             body = {"messages": QUESTION, "input": "Hi", "tools": [tool_for(path)]}
             method = "GET" if path == "/v1/models" else "POST"
             response = httpx.request(method, address + path, json=body, trust_env=False)
@@ -149,7 +149,7 @@ class TestUnreachable:
         assert "is the server running there? --upstream says where" in error["message"]
 
     def test_ollamas_clients_get_it_in_their_form(self):
-        with running(Gateway(read_settings({"upstream": "http://127.0.0.1:1/v1"}))) as address:
+        with running(Gateway(GatewaySettings(upstream="http://127.0.0.1:1/v1"))) as address:
             response = httpx.post(
                 f"{address}/api/chat", json={"messages": QUESTION, "tools": [WEATHER]}, trust_env=False
             )
@@ -159,7 +159,7 @@ class TestUnreachable:
     def test_a_silent_one_is_answered_with_504(self):
         silent = socket.create_server(("127.0.0.1", 0))
         upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        with running(Gateway(read_settings({"upstream": upstream, "timeout": 0.2}))) as address:
+        with running(Gateway(GatewaySettings(upstream=upstream, timeout=0.2))) as address:
             body = {"messages": QUESTION, "tools": [WEATHER]}
             response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
         silent.close()
@@ -174,7 +174,7 @@ class TestUnreachable:
         async def ask() -> httpx.Response:
             server = await asyncio.start_server(answer, "127.0.0.1", 0)
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-            with running(Gateway(read_settings({"upstream": url}))) as address:
+            with running(Gateway(GatewaySettings(upstream=url))) as address:
                 async with server, httpx.AsyncClient(trust_env=False) as client:
                     body = {"messages": QUESTION, "tools": [WEATHER]}
                     return await client.post(f"{address}/v1/chat/completions", json=body)
@@ -198,7 +198,7 @@ class TestKeptConnections:
             server = await asyncio.start_server(answer, "127.0.0.1", 0)
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
             statuses = []
-            with running(Gateway(read_settings({"upstream": url}))) as address:
+            with running(Gateway(GatewaySettings(upstream=url))) as address:
                 async with server, httpx.AsyncClient(trust_env=False) as client:
                     for _ in range(5):
                         response = await client.get(f"{address}/v1/models")
@@ -495,7 +495,7 @@ def asked_of(head: bytes, path: str) -> tuple[httpx.Response, str]:
     async def ask() -> tuple[httpx.Response, str]:
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        with running(Gateway(read_settings({"upstream": url}))) as address:
+        with running(Gateway(GatewaySettings(upstream=url))) as address:
             async with server, httpx.AsyncClient(trust_env=False) as client:
                 response = await client.post(address + path, json={"messages": QUESTION, "tools": [WEATHER]})
                 return response, (await client.get(f"{address}/metrics")).text
@@ -617,7 +617,10 @@ class TestClients:
     def test_if_one_leaves_before_there_is_an_answer_the_upstream_is_closed(self):
         silent = socket.create_server(("127.0.0.1", 0))
         upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        with serving(says("Hi")) as served, running(Gateway(read_settings({"upstream": upstream}))) as address:
+        with (
+            serving(says("Hi")) as served,
+            running(Gateway(GatewaySettings(upstream=upstream))) as address,
+        ):
             served.address = address
             client = self.connect(served)
             asked, _ = silent.accept()
