@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from llama3_tools import Llama3ToolsError, MissingExtraError
+from llama3_tools.chat import NOT_A_COMPLETION
 
 __all__ = [
     "BrokenOffError",
@@ -22,6 +23,7 @@ __all__ = [
     "UpstreamRefusal",
     "bad_request",
     "missing_extra",
+    "no_completion",
     "shortened",
 ]
 
@@ -65,7 +67,8 @@ class GatewayError(Llama3ToolsError):
         message: what was wrong, where, and what to do.
         param: the field of the request that it is about.
         code: one word for the cause.
-        reason: what the log says of the cause, without a word of what was asked and answered; `None`: nothing.
+        reason: what the log says of the cause, without a word of what was asked and answered; by default, the code or
+            the field.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class GatewayError(Llama3ToolsError):
         self.message = message
         self.param = param
         self.code = code
-        self.reason = reason
+        self.reason = reason or code or (f"{param} cannot be read" if param else HTTPStatus(status).phrase)
 
     def to_anthropic(self) -> dict[str, object]:
         """Return the body in Anthropic's form."""
@@ -90,6 +93,10 @@ class GatewayError(Llama3ToolsError):
         kind = _KINDS.get(self.status, "invalid_request_error" if is_of_client else "api_error")
         details = {"details": {"error_code": self.code}} if self.code else {}
         return {"type": "error", "error": {"type": kind, "message": self.message, **details}}
+
+    def to_ollama(self) -> dict[str, str]:
+        """Return the body in Ollama's form."""
+        return {"error": self.message}
 
     def to_openai(self) -> dict[str, dict[str, str | None]]:
         """Return the body in OpenAI's form."""
@@ -106,12 +113,19 @@ class BrokenOffError(GatewayError):
         body: the upstream's own error, if it has sent one.
         code: one word for the cause.
         reason: what the log says of the cause, as in `GatewayError`.
+        status: the HTTP status.
     """
 
     def __init__(
-        self, message: str, *, body: object = None, code: str = "upstream_broke_off", reason: str | None = None
+        self,
+        message: str,
+        *,
+        body: object = None,
+        code: str = "upstream_broke_off",
+        reason: str | None = None,
+        status: int = HTTPStatus.BAD_GATEWAY,
     ) -> None:
-        super().__init__(HTTPStatus.BAD_GATEWAY, message, code=code, reason=reason)
+        super().__init__(status, message, code=code, reason=reason)
         self.body = body
         """The upstream's own error, as JSON; `None` if it has sent none."""
 
@@ -166,6 +180,12 @@ def bad_request(message: str, param: str, code: str | None = None) -> GatewayErr
         code: one word for the cause.
     """
     return GatewayError(HTTPStatus.BAD_REQUEST, message, param=param, code=code)
+
+
+def no_completion(data: bytes) -> BrokenOffError:
+    """Return the error that what an upstream has sent is no answer."""
+    message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
+    return BrokenOffError(message, code="no_completion", reason=NOT_A_COMPLETION)
 
 
 def shortened(text: str) -> str:

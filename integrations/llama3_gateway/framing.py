@@ -191,9 +191,9 @@ def read_body(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}") from None
+        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}", reason="no JSON") from None
     if not isinstance(value, dict):
-        raise GatewayError(HTTPStatus.BAD_REQUEST, 'the body is no JSON object: send {"model": …, "messages": […]}')
+        raise GatewayError(HTTPStatus.BAD_REQUEST, "the body is no JSON object", reason="no JSON object")
     return value
 
 

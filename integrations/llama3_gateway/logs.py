@@ -10,7 +10,7 @@ from time import perf_counter
 
 from llama3_gateway.metrics import RequestRecord
 
-__all__ = ["LOGGER", "JsonLines", "log_fault", "log_request"]
+__all__ = ["LOGGER", "JsonLines", "log_failed_retry", "log_fault", "log_request"]
 
 LOGGER = logging.getLogger("llama3_gateway")
 """All that the gateway says: requests at `INFO`, faults of its own at `ERROR`."""
@@ -34,6 +34,7 @@ class JsonLines(logging.Formatter):
 def log_request(record: RequestRecord) -> None:
     """Log a request that was answered."""
     fields: dict[str, object] = {
+        "id": record.id,
         "method": record.method,
         "path": record.path,
         "route": record.route,
@@ -64,3 +65,8 @@ def log_fault(what: str, error: BaseException, record: RequestRecord) -> None:
     places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
     fields = {"path": record.path, "error": type(error).__name__, "places": places[-8:]}
     LOGGER.error(what, extra={_FIELDS: fields})
+
+
+def log_failed_retry(status: int) -> None:
+    """Log that the model could not be asked again, so that its first answer stands."""
+    LOGGER.warning("the model could not be asked again, and its first answer stands: status %s", status)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from llama3_gateway.errors import BrokenOffError
+from llama3_gateway.errors import BrokenOffError, bad_request
 from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import (
     DONE,
@@ -17,14 +17,32 @@ from llama3_gateway.framing import (
     write_str,
     written,
 )
-from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
-from llama3_gateway.turns import ChoiceReader, Delta
-from llama3_tools.chat import Reply
+from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Usage, calls_in
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
-__all__ = ["ChatDialect", "ChatShape"]
+__all__ = ["ChatDialect", "ChatShape", "require_tools"]
 
 _OF_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
 _OF_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
+
+
+def require_tools(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request whose tools are functions.
+
+    Raises:
+        GatewayError: it has others, or functions in their old form.
+    """
+    tools = body.get("tools")
+    if not tools and body.get("functions"):
+        message = 'functions is not supported: send the same as tools, [{"type": "function", "function": …}]'
+        raise bad_request(message, "functions")
+    for place, tool in enumerate(tools if isinstance(tools, list) else ()):
+        kind = tool.get("type", "function") if isinstance(tool, Mapping) else "function"
+        if kind != "function":
+            where = f"tools[{place}]"
+            message = f'{where} is of type {kind!r}: only "function" tools can be called through the gateway'
+            raise bad_request(message, f"{where}.type")
+    return {**body}
 
 
 class ChatDialect:
@@ -32,6 +50,15 @@ class ChatDialect:
 
     path = "/v1/chat/completions"
     media = b"text/event-stream"
+    not_there = NOT_A_COMPLETION
+
+    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages as they are."""
+        return messages
+
+    def constraint(self, request: Request) -> Mapping[str, Any]:
+        """Return what the chat layer holds servers with."""
+        return request.constraint
 
     def reader(self) -> ChatStreamReader:
         """Return what reads a stream."""
@@ -110,13 +137,10 @@ class ChatShape:
 
     content_type = EVENT_STREAM
 
-    def __init__(self, *, include_usage: bool) -> None:
-        """Begin an answer.
-
-        Args:
-            include_usage: whether the client wants to know the usage in a stream.
-        """
-        self._include_usage = include_usage
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        """Begin an answer to a request."""
+        options = body.get("stream_options")
+        self._include_usage = isinstance(options, Mapping) and options.get("include_usage") is True
         self._head: dict[str, Any] = {}
         self._prefix = ""
         self._calls: dict[int, int] = {}
@@ -147,10 +171,10 @@ class ChatShape:
             chunks.append(self._chunk(index, delta, logprobs=logprobs if place == last else None))
         return "".join(chunks).encode()
 
-    def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
+    def finish(self, index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Return the chunk with the finish reason."""
         opening = "" if index in self._calls else self._open(index)
-        return (opening + self._chunk(index, {}, finish_reason=choice.finish_reason, extra=extra)).encode()
+        return (opening + self._chunk(index, {}, finish_reason=finish_reason, extra=extra)).encode()
 
     def end(self, usage: Usage) -> bytes:
         """Return the usage, if it is wanted, and the end of the stream."""

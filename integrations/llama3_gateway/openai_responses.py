@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from llama3_gateway.answer_parts import count_in, first_answer, function_of, new_id, reasoning_in, text_in
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, written
-from llama3_gateway.responses_input import KeptItems
-from llama3_gateway.shapes import Piece, Usage, calls_in
-from llama3_gateway.turns import ChoiceReader, Delta
+from llama3_gateway.responses_input import CUSTOM, KeptItems
+from llama3_gateway.shapes import Delta, Piece, Usage, calls_in
 from llama3_tools.chat import Reply
 
 __all__ = ["ResponseShape"]
@@ -49,6 +50,9 @@ class ResponseShape:
             kept: takes the items of the answer, for requests that refer to them.
         """
         self._kept = kept
+        tools = body.get("tools")
+        of_custom = [tool for tool in tools if tool.get("type") == "custom"] if isinstance(tools, list) else []
+        self._custom = {tool["name"] for tool in of_custom}
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
         self._id = new_id("resp")
         self._created = int(time.time())
@@ -74,7 +78,7 @@ class ResponseShape:
                 self._output.append(_filled(_message(), "message", text))
             if refusal:
                 self._output.append(_filled(_message(), "refusal", refusal))
-            self._output += map(_call, calls)
+            self._output += map(self._call, calls)
         return written(self._ended(usage)[1])
 
     def begin(self, head: dict[str, Any]) -> bytes:
@@ -89,11 +93,11 @@ class ResponseShape:
         """Return the events for each delta of the first choice."""
         return b"" if index else b"".join(map(self._delta, deltas))
 
-    def finish(self, index: int, choice: ChoiceReader, _extra: dict[str, Any]) -> bytes:
+    def finish(self, index: int, finish_reason: str | None, _extra: dict[str, Any]) -> bytes:
         """Return the events that close what is open."""
         if index:
             return b""
-        self._finish_reason = choice.finish_reason
+        self._finish_reason = finish_reason
         empty = b"" if self._output else self._grown("message", "")
         return empty + b"".join(self._closed(kind) for kind in list(self._open))
 
@@ -103,8 +107,9 @@ class ResponseShape:
         return self._event(f"response.{status}", response=response)
 
     def fail(self, error: BrokenOffError) -> bytes:
-        """Return the error as an event, after which none says that the response is over."""
-        return self._event("error", code=error.code, message=error.message, param=None)
+        """Return the last event, which says what went wrong."""
+        told = {"code": error.code, "message": error.message}
+        return self._event("response.failed", response={**self._response("failed", None), "error": told})
 
     def keepalive(self) -> bytes:
         """Return a comment."""
@@ -120,7 +125,9 @@ class ResponseShape:
             elif name == "content" and (text := text_in(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
-                events += self._closed("reasoning") + b"".join(self._called(_call(call)) for call in calls_in(delta))
+                events += self._closed("reasoning") + b"".join(
+                    self._called(self._call(call)) for call in calls_in(delta)
+                )
         return events
 
     def _grown(self, kind: str, text: str) -> bytes:
@@ -158,14 +165,22 @@ class ResponseShape:
         place = len(self._output)
         self._output.append(item)
         at = {"item_id": item["id"], "output_index": place}
-        arguments = item["arguments"]
-        begun = {**item, "arguments": "", "status": "in_progress"}
+        kind, name, more = _CALL_EVENTS[item["type"]]
+        begun = {**item, name: "", "status": "in_progress"}
         return (
             self._event("response.output_item.added", output_index=place, item=begun)
-            + self._event("response.function_call_arguments.delta", **at, delta=arguments)
-            + self._event("response.function_call_arguments.done", **at, name=item["name"], arguments=arguments)
+            + self._event(f"{kind}.delta", **at, delta=item[name])
+            + self._event(f"{kind}.done", **at, **{field: item[field] for field in more}, **{name: item[name]})
             + self._event("response.output_item.done", output_index=place, item=item)
         )
+
+    def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        function = function_of(call)
+        name, arguments = function.get("name"), function.get("arguments") or "{}"
+        of_both = {"call_id": call.get("id"), "name": name, "status": "completed"}
+        if name in self._custom:
+            return {"type": "custom_tool_call", "id": new_id("ctc"), "input": _custom_input(arguments), **of_both}
+        return {"type": "function_call", "id": new_id("fc"), "arguments": arguments, **of_both}
 
     def _ended(self, usage: Usage) -> tuple[str, dict[str, Any]]:
         """Return the status of the whole response, and the response, whose items are kept."""
@@ -203,6 +218,11 @@ _PART_EVENTS = {
     "reasoning": "response.reasoning_text",
     "refusal": "response.refusal",
 }
+_CALL_EVENTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "function_call": ("response.function_call_arguments", "arguments", ("name",)),
+    "custom_tool_call": ("response.custom_tool_call_input", "input", ()),
+}
+"""How the events of a call begin, where its text stands, and what else the last one has."""
 _MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}, "refusal": {}}
 _TEXT_IN = {"refusal": "refusal"}
 """Where the whole text stands, if it is not under `text`."""
@@ -228,16 +248,13 @@ def _part(kind: str, text: str) -> dict[str, Any]:
     return {"type": "reasoning_text", "text": text}
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = function_of(call)
-    return {
-        "type": "function_call",
-        "id": new_id("fc"),
-        "call_id": call.get("id"),
-        "name": function.get("name"),
-        "arguments": function.get("arguments") or "{}",
-        "status": "completed",
-    }
+def _custom_input(arguments: str) -> str:
+    """Return the text that a custom tool is called with."""
+    with suppress(ValueError, RecursionError):
+        read = json.loads(arguments)
+        if isinstance(read, dict) and isinstance(text := read.get(CUSTOM), str):
+            return text
+    return arguments
 
 
 def _at(item: Mapping[str, Any], place: int) -> dict[str, Any]:

@@ -67,13 +67,12 @@ def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
 
 
 def _log_to_stderr() -> None:
+    """Have all that this process logs as lines of JSON: uvicorn and asyncio, too."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    LOGGER.addHandler(handler)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.captureWarnings(capture=True)
     LOGGER.setLevel(logging.INFO)
-    server = logging.getLogger("uvicorn")
-    server.addHandler(handler)
-    server.setLevel(logging.WARNING)
 
 
 def _listen(settings: GatewaySettings) -> socket.socket:

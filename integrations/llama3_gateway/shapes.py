@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.turns import ChoiceReader, Delta
-from llama3_tools.chat import Reply
+from llama3_tools.chat import Reply, Request
 
-__all__ = ["Chunk", "Dialect", "Piece", "Shape", "StreamReader", "Usage", "added_usage", "calls_in"]
+__all__ = ["Chunk", "Delta", "Dialect", "Message", "Piece", "Shape", "StreamReader", "Usage", "added_usage", "calls_in"]
 
+Delta: TypeAlias = dict[str, Any]
+"""A delta in OpenAI's form."""
+Message: TypeAlias = Mapping[str, Any]
+"""A message of a request."""
 Usage: TypeAlias = dict[str, Any] | None
 """Counts of tokens, as the upstream writes them."""
 
@@ -72,6 +75,14 @@ class Dialect(Protocol):
     """Where it is asked."""
     media: bytes
     """The media type of its streams."""
+    not_there: str
+    """What to do if the upstream has no such path."""
+
+    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return messages in OpenAI's form as the upstream takes them."""
+
+    def constraint(self, request: Request) -> Mapping[str, Any]:
+        """Return the fields that hold the upstream to the form of its answer."""
 
     def reader(self) -> StreamReader:
         """Return what reads a stream."""
@@ -106,8 +117,8 @@ class Shape(Protocol):
     def deltas(self, index: int, deltas: list[Delta], logprobs: object) -> bytes:
         """Return what stands for some deltas of a choice."""
 
-    def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
-        """Return what says that a choice is over."""
+    def finish(self, index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
+        """Return what says that a choice is over, with what else the upstream said of it."""
 
     def end(self, usage: Usage) -> bytes:
         """Return what says that the stream is over."""

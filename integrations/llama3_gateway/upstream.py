@@ -85,9 +85,8 @@ class UpstreamAnswer:
             BrokenOffError: it does not come to its end, or has more.
         """
         size = 0
-        is_plain = "content-encoding" not in self._response.headers
         try:
-            async for data in self._response.aiter_raw() if is_plain else self._response.aiter_bytes():
+            async for data in self._plain():
                 size += len(data)
                 if size > most:
                     message = f"the upstream's answer has more than {most} bytes: --max-answer allows more"
@@ -103,13 +102,20 @@ class UpstreamAnswer:
     async def refusal(self) -> UpstreamRefusal:
         """Return the answer as an error for the client, with as much of its body as an error has."""
         pieces, size = [], 0
-        async for data in self.raw():
-            pieces.append(data)
-            size += len(data)
-            if size > _ERROR_BYTES:
-                break
-        headers = forwarded(self.headers, frozenset({b"content-length"}))
+        try:
+            async for data in self._plain():
+                pieces.append(data)
+                size += len(data)
+                if size > _ERROR_BYTES:
+                    break
+        except _ERRORS as error:
+            raise self._broken_off(error) from None
+        headers = forwarded(self.headers, frozenset({b"content-length", b"content-encoding"}))
         return UpstreamRefusal(self.status, headers, b"".join(pieces)[:_ERROR_BYTES])
+
+    def _plain(self) -> AsyncIterator[bytes]:
+        is_plain = "content-encoding" not in self._response.headers
+        return self._response.aiter_raw() if is_plain else self._response.aiter_bytes()
 
     def _broken_off(self, error: Exception) -> BrokenOffError:
         if isinstance(error, httpx.TimeoutException):

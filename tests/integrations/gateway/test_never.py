@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import itertools
 import json
 import logging
@@ -117,13 +116,6 @@ class TestUpstreamErrors:
         assert response.status_code == status
         assert response.headers["content-type"] == "application/json"
         assert said in (error["message"] if path == _OPENAI else error)
-
-    def test_one_that_is_compressed_comes_as_it_is(self):
-        data = gzip.compress(b"404 page not found")
-        headers = [("content-encoding", "gzip")]
-        with serving([Answer([data], status=404, content_type="text/odd", headers=headers)]) as served:
-            response = served.chat()
-        assert (response.text, response.headers["content-type"]) == ("404 page not found", "text/odd")
 
     def test_an_endless_error_is_cut(self):
         with serving([Answer(itertools.repeat(b"a" * 65536), status=500)]) as served:  # type: ignore[arg-type]
@@ -453,7 +445,7 @@ class TestOddStreams:
         with serving([events(*parts)]) as served:
             *_, last = EventReader().feed(served.post(path, body).content)
         told = json.loads(last.data)
-        assert told.get("object") == "error" or "error" in told or told["type"] == "error"
+        assert told.get("object") == "error" or "error" in told or told["type"] in {"error", "response.failed"}
 
     def test_the_head_is_that_of_the_first_choice(self):
         first = event({"id": "", "model": "", "choices": [], "prompt_filter_results": []})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gzip
 import json
 import logging
 import os
@@ -30,6 +32,7 @@ from integrations.gateway.harness import (
     WEATHER,
     Answer,
     Asked,
+    Served,
     chunk,
     events,
     metric,
@@ -49,7 +52,7 @@ from llama3_gateway.logs import LOGGER, JsonLines
 from llama3_gateway.server import greeting, warning_of
 from llama3_gateway.settings import Upstream
 
-PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings", "/api/chat", "/metrics"]
+PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings", "/api/chat", "/api/show"]
 
 
 class TestKeys:
@@ -360,6 +363,26 @@ class TestTheLog:
         assert reason in str(line["reason"])
         assert "secret" not in str(line)
 
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            *(("/v1/chat/completions", b"secret"), ("/v1/chat/completions", b"5"), ("/v1/chat/completions", b"{}")),
+            *(
+                ("/v1/responses", b'{"input": [{"type": 5, "role": "secret"}], "tools": "all"}'),
+                ("/v1/messages", b"{}"),
+            ),
+            *(("/api/chat", b'{"messages": ["secret"], "tools": [{}]}'), ("/v1/responses/secret", b"{}")),
+        ],
+    )
+    def test_each_refusal_has_its_reason_and_each_answer_an_id(
+        self, caplog: pytest.LogCaptureFixture, path: str, body: bytes
+    ):
+        with caplog.at_level(logging.INFO, LOGGER.name), serving(says("Hi")) as served:
+            response = served.http.post(served.address + path, content=body if body != b"{}" else b'{"tools": [5]}')
+        line = self.lines(caplog)[-1]
+        assert (response.status_code, bool(line["reason"]), "secret" in str(line["reason"])) == (400, True, False)
+        assert response.headers["x-request-id"] == response.headers["request-id"] == line["id"]
+
     def test_it_says_that_nobody_listens(self, caplog: pytest.LogCaptureFixture):
         gateway = Gateway(GatewaySettings(upstream="http://127.0.0.1:1"))
         with caplog.at_level(logging.INFO, LOGGER.name), running(gateway) as address:
@@ -574,6 +597,89 @@ def _answers(address: str) -> bool:
         return httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
     except httpx.ConnectError:
         return False
+
+
+class TestConnections:
+    """After an answer to a request whose body was not read, none stays open."""
+
+    def left_open(self, served: Served, head: str, body: bytes) -> tuple[bytes, bytes]:
+        """The status of the answer to a request, and what comes after one more byte."""
+        address = served.address.removeprefix("http://").split(":")
+        with socket.create_connection((address[0], int(address[1]))) as client:
+            client.settimeout(5)
+            client.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n{head}\r\n\r\n".encode() + body)
+            answer = b""
+            while not answer.endswith(b"}"):
+                answer += client.recv(65536)
+            assert b"connection: close" in answer
+            with contextlib.suppress(OSError):
+                client.sendall(b"x")
+            try:
+                return answer[9:12], client.recv(10)
+            except ConnectionResetError:
+                return answer[9:12], b""
+
+    @pytest.mark.parametrize(
+        ("head", "settings", "status"),
+        [
+            ("content-length: 99", {"timeout": 0.2}, b"408"),
+            ("content-length: 9999", {"max_body": 4096}, b"413"),
+            ("content-length: 99", {"api_key": "sesame"}, b"401"),
+        ],
+    )
+    def test_it_is_closed(self, head: str, settings: dict[str, object], status: bytes):
+        with serving(says("Hi"), **settings) as served:
+            assert self.left_open(served, head, b"{") == (status, b"")
+
+    def test_a_client_that_sends_all_of_it_reads_the_answer_and_may_go_on(self):
+        with serving(says("Hi"), max_body=4096) as served:
+            response = served.http.post(f"{served.base_url}/chat/completions", content=b"a" * 50_000_000)
+        assert (response.status_code, response.headers.get("connection")) == (413, None)
+
+
+class TestCompressedBodies:
+    BODY = json.dumps({"messages": QUESTION, "tools": [WEATHER]}).encode()
+
+    def ask(self, served: Served, data: bytes, encoding: str = "gzip") -> httpx.Response:
+        headers = {"content-encoding": encoding, "content-type": "application/json"}
+        return served.http.post(f"{served.base_url}/chat/completions", content=data, headers=headers)
+
+    def test_gzip_is_read(self):
+        with serving(says(CALL)) as served:
+            assert "tool_calls" in self.ask(served, gzip.compress(self.BODY)).text
+            assert "content-encoding" not in served.asked[0].headers
+
+    @pytest.mark.parametrize(
+        ("data", "encoding", "status"),
+        [
+            (gzip.compress(b" " * 5_000_000), "gzip", 413),
+            (b"{}", "gzip", 400),
+            (gzip.compress(b"{}")[:-9], "gzip", 400),
+            (b"{}", "br", 415),
+        ],
+        ids=["a bomb", "no gzip", "half of it", "another"],
+    )
+    def test_others_are_refused(self, data: bytes, encoding: str, status: int):
+        with serving(says("Hi"), max_body=1_000_000) as served:
+            assert self.ask(served, data, encoding).status_code == status
+            assert served.asked == []
+
+
+@pytest.mark.parametrize("found", [["completion"], ["completion", "tools"], None])
+def test_a_model_of_ollamas_can_call_tools(found: list[str] | None):
+    model = {"details": {}, **({"capabilities": found} if found else {})}
+    with serving([Answer([json.dumps(model).encode()]), Answer([b'{"error": "no"}'], status=404)]) as served:
+        shown = served.post("/api/show", {"model": "m"}).json()
+        assert served.post("/api/show", {"model": "m"}).json() == {"error": "no"}
+    assert shown == {"details": {}, "capabilities": ["completion", "tools"]}
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/api/generate/", "/v1//models/a%2Fb/"])
+def test_a_path_is_passed_on_without_slashes_that_are_too_many(path: str):
+    """A server would answer them by a redirect to itself, past the gateway."""
+    with serving(lambda _: Answer([b"{}"])) as served:
+        served.post(path, {"messages": QUESTION})
+        assert served.asked[0].path == path.replace("//", "/").rstrip("/")
 
 
 @pytest.mark.parametrize(
