@@ -28,11 +28,6 @@ class Access:
     def admit(self, given: list[Header], key_header: bytes, *, is_open: bool = False) -> list[Header]:
         """Return the headers of a request that may be answered, without the gateway's own key.
 
-        Args:
-            given: its headers.
-            key_header: the one of its API for a key. Other servers look for it in `Authorization`.
-            is_open: whether all may ask for its path.
-
         Raises:
             GatewayError: it may not be answered.
         """
@@ -47,15 +42,14 @@ class Access:
 
     def _refuse_loop(self, headers: Headers) -> None:
         if any(self._name in value for value in headers.getlist("via")):
-            raise _refused(
-                HTTPStatus.LOOP_DETECTED, "loop", "this gateway asks itself: --upstream says where the model is"
-            )
+            message = "this gateway asks itself: --upstream says where the model is"
+            raise GatewayError(HTTPStatus.LOOP_DETECTED, message, code="loop")
 
     def _refuse_host(self, headers: Headers) -> None:
         host = headers.get("host")
         if host is not None and not self._settings.is_own_host(host):
             message = f"{host} is no name of this machine: --host 0.0.0.0 takes all names, --cors those of its origins"
-            raise _refused(HTTPStatus.FORBIDDEN, "host", message)
+            raise GatewayError(HTTPStatus.FORBIDDEN, message, code="host")
 
     def _refuse_page(self, headers: Headers, *, is_open: bool) -> None:
         origin, allowed = headers.get("origin"), {"*", headers.get("origin")} & {*self._settings.cors}
@@ -64,10 +58,10 @@ class Access:
         if origin is not None:
             allowing = "'*'" if origin == "null" else origin  # of files, and of frames that are shut in
             message = f"web pages of {origin} may not use this gateway: --cors {allowing} allows them"
-            raise _refused(HTTPStatus.FORBIDDEN, "origin", message)
+            raise GatewayError(HTTPStatus.FORBIDDEN, message, code="origin")
         if headers.get("sec-fetch-site") in _OTHER_SITES and not is_open:
             message = "web pages may not use this gateway without saying whose they are: only --cors '*' allows it"
-            raise _refused(HTTPStatus.FORBIDDEN, "origin", message)
+            raise GatewayError(HTTPStatus.FORBIDDEN, message, code="origin")
 
     @staticmethod
     def _refuse_key(headers: Headers, key: str) -> None:
@@ -75,7 +69,7 @@ class Access:
         given = (rest if scheme.lower() == "bearer" else f"{scheme} {rest}", headers.get("x-api-key", ""))
         if not any(hmac.compare_digest(one.strip().encode("latin-1"), key.encode()) for one in given):
             message = "this gateway asks for its own key: send it as Authorization: Bearer KEY, or as x-api-key"
-            raise _refused(HTTPStatus.UNAUTHORIZED, "api_key", message)
+            raise GatewayError(HTTPStatus.UNAUTHORIZED, message, code="api_key")
 
 
 def _with_authorization(headers: list[Header], key_header: bytes) -> list[Header]:
@@ -84,7 +78,3 @@ def _with_authorization(headers: list[Header], key_header: bytes) -> list[Header
     if key_header in keys:
         keys.setdefault(b"authorization", b"Bearer " + keys.pop(key_header))
     return [*others, *keys.items()]
-
-
-def _refused(status: HTTPStatus, code: str, message: str) -> GatewayError:
-    return GatewayError(status, message, code=code, reason=message)

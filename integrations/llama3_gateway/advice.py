@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
+from types import SimpleNamespace
 
 from llama3_gateway.errors import GatewayError, UpstreamRefusal
 from llama3_gateway.full_context import full_context
@@ -16,32 +16,10 @@ __all__ = ["advised"]
 _TOOLS_REFUSED = frozenset({EndpointFault.NO_TOOLS, EndpointFault.NO_AUTO_TOOLS})
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What was asked, under the names that `what_to_do` reads."""
-
-    base_url: str
-    model: str | None
-
-
 def advised(
     refusal: UpstreamRefusal, settings: ModelSettings, dialect: Dialect, model: str | None
 ) -> UpstreamRefusal | GatewayError:
-    """Return an error with what to do about one of the upstream's, if that is known; or the upstream's.
-
-    >>> from llama3_gateway.openai_chat import ChatDialect
-    >>> from llama3_gateway.settings import Upstream
-    >>> settings = ModelSettings(Upstream("http://localhost:1/v1"))
-    >>> refusal = UpstreamRefusal(404, [], b'{"error": "model not found"}')
-    >>> advised(refusal, settings, ChatDialect(), "m").message
-    "model not found (the server has no model 'm': http://localhost:1/v1/models lists those that it has)"
-
-    Args:
-        refusal: the error.
-        settings: those of the model.
-        dialect: what the upstream was asked in.
-        model: who was to answer.
-    """
+    """Return an error with what to do about one of the upstream's, if that is known; or the upstream's."""
     if (is_full := full_context(refusal.status, str(refusal), refusal.message)) is not None:
         return is_full
     to_do = _to_do(refusal, settings, dialect, model)
@@ -57,7 +35,7 @@ def _to_do(refusal: UpstreamRefusal, settings: ModelSettings, dialect: Dialect, 
     if fault is EndpointFault.NO_TOOL_ROLE and settings.chat.tool_role != "user":
         return "the server does not take results in this role: --tool-role user"
     if fault is EndpointFault.NO_SUCH_MODEL:
-        return what_to_do(fault, refusal, _Asked(settings.upstream.shown, model))
+        return what_to_do(fault, refusal, SimpleNamespace(base_url=settings.upstream.shown, model=model))
     if fault is not EndpointFault.NOT_A_COMPLETION or refusal.status != HTTPStatus.NOT_FOUND:
         return None
     return f"{dialect.not_there} --upstream is {settings.upstream.shown}"

@@ -15,9 +15,8 @@ from llama3_gateway.answer_parts import (
     text_in,
 )
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, write_json
-from llama3_gateway.shapes import Delta, Piece, Usage, calls_in
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply
 
 __all__ = ["MessageShape"]
@@ -29,17 +28,11 @@ _BLOCKS = {"content": "text", "refusal": "text", "reasoning_content": "thinking"
 """The blocks that the texts of a delta belong to."""
 
 
-class MessageShape:
+class MessageShape(Shape):
     """Writes messages for one client. A block of a stream ends where the next one begins."""
 
-    content_type = EVENT_STREAM
-
     def __init__(self, body: Mapping[str, Any]) -> None:
-        """Begin an answer.
-
-        Args:
-            body: the request.
-        """
+        """Begin an answer."""
         self._model = body.get("model")
         given = body.get("stop_sequences")
         self._stop_sequences = given if isinstance(given, list) else []

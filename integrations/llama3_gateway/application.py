@@ -36,7 +36,6 @@ from llama3_gateway.upstream import UpstreamClient
 
 __all__ = ["Gateway"]
 
-_STATELESS = ("/v1/responses/input_tokens", "/v1/responses/compact")
 _STATEFUL = (
     *("/v1/responses/{id}", "/v1/responses/{id}/cancel", "/v1/responses/{id}/input_items"),
     *("/v1/conversations", "/v1/conversations/{rest:path}"),
@@ -91,7 +90,6 @@ class Gateway(Starlette):
                 self._route("/api/show", self.show, "show", "POST", api=OLLAMA),
                 *(self._route(path, _of_anthropic, "none", api=MESSAGES) for path in _OF_ANTHROPIC),
                 *(self._route(path, _misplaced, "none") for path in _MISPLACED),
-                *(self._route(path, self.pass_on, "pass_through") for path in _STATELESS),
                 *(self._route(path, _stateful, "none") for path in _STATEFUL),
                 self._route("/v1/{rest:path}", self.pass_on, "pass_through"),
                 self._route("/api/{rest:path}", self.pass_on, "pass_through", api=OLLAMA),

@@ -71,8 +71,6 @@ class Endpoint:
                 await self.answer(exchange, body)
             except ClientDisconnect:
                 pass
-            except UpstreamRefusal as refusal:
-                await exchange.respond(self._refusal_response(refusal, scope))
             except GatewayError as error:
                 await self._explain(exchange, error)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next request is answered
@@ -90,20 +88,13 @@ class Endpoint:
 
     async def _explain(self, exchange: Exchange, error: GatewayError) -> None:
         response = error_response(error, exchange.scope, self.api)
+        if isinstance(error, UpstreamRefusal) and self.api.passes_errors_on:
+            response = Response(error.body, error.status)
+            response.raw_headers = [*error.headers, (b"content-length", str(len(error.body)).encode())]
+        elif isinstance(error, UpstreamRefusal):
+            response.raw_headers += [header for header in error.headers if header[0] != b"content-type"]
         if not exchange.is_started and await exchange.discard():
             await exchange.respond(response)
-
-    def _refusal_response(self, refusal: UpstreamRefusal, scope: Scope) -> Response:
-        if not self.api.passes_errors_on:
-            response = error_response(
-                GatewayError(refusal.status, refusal.message, reason=refusal.reason), scope, self.api
-            )
-            response.raw_headers += [header for header in refusal.headers if header[0] != b"content-type"]
-            return response
-        scope["state"]["record"].reason = refusal.reason
-        response = Response(refusal.body, refusal.status)
-        response.raw_headers = [*refusal.headers, (b"content-length", str(len(refusal.body)).encode())]
-        return response
 
 
 class Recording:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,15 +13,14 @@ from llama3_gateway.advice import advised
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, no_completion
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object
-from llama3_gateway.logs import log_failed_retry
+from llama3_gateway.logs import LOGGER
 from llama3_gateway.metrics import RequestRecord
-from llama3_gateway.refused_calls import RefusedCall, refused_call
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.stream import Stream
 from llama3_gateway.turns import Turn, require_content, unreadable
-from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
-from llama3_tools.chat import Reply, Request
+from llama3_gateway.upstream import Given, UpstreamAnswer, UpstreamClient
+from llama3_tools.chat import Reply, Request, failed_generation
 
 __all__ = ["Engine"]
 
@@ -50,7 +50,6 @@ class Engine:
 
         Raises:
             GatewayError: there is no answer, or none that can be read.
-            UpstreamRefusal: the upstream answers with an error.
         """
         if self.record.is_stream:
             await Stream(self, turn).run()
@@ -58,12 +57,11 @@ class Engine:
             await self._answer_whole(turn)
 
     @asynccontextmanager
-    async def ask(self, turn: Turn) -> AsyncIterator[UpstreamAnswer | RefusedCall]:
+    async def ask(self, turn: Turn) -> AsyncIterator[UpstreamAnswer]:
         """Ask the upstream, and hand out its answer.
 
         Raises:
             GatewayError: there is none.
-            UpstreamRefusal: it is an error.
         """
         began = perf_counter()
         body = turn.written()
@@ -76,15 +74,15 @@ class Engine:
                 yield answer
                 return
             refusal = await answer.refusal()
-            if (refused := refused_call(refusal)) is not None:
-                yield refused
+            if (text := _refused_call(refusal)) is not None:
+                yield Given(text)
                 return
             if (without := turn.without_what_was_refused(refusal)) is None:
                 raise advised(refusal, turn.settings, self.dialect, self.record.model)
         async with self.ask(without) as asked_again:
             yield asked_again
 
-    async def read_whole(self, answer: UpstreamAnswer | RefusedCall) -> tuple[dict[str, object], Chunk]:
+    async def read_whole(self, answer: UpstreamAnswer) -> tuple[dict[str, object], Chunk]:
         """Return a whole answer of the upstream's, and what it says.
 
         Raises:
@@ -125,10 +123,12 @@ class Engine:
                 if not chunk.pieces:
                     break
                 reply = self._read(again, chunk.pieces[0])
-            except (GatewayError, UpstreamRefusal) as error:
+            except GatewayError as error:
                 if not again.earlier_is_text:
                     raise
-                log_failed_retry(error.status)
+                LOGGER.warning(
+                    "the model could not be asked again, and its first answer stands: status %s", error.status
+                )
                 break
         return reply, usage
 
@@ -142,3 +142,11 @@ class Engine:
         self.record.count(reply)
         self.record.added += perf_counter() - began
         return reply
+
+
+def _refused_call(refusal: UpstreamRefusal) -> str | None:
+    """Return what a model wrote that its server has refused as no call; `None` if the error does not have it."""
+    try:
+        return failed_generation(json.loads(refusal.body))
+    except (ValueError, RecursionError):
+        return None

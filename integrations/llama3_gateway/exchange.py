@@ -67,19 +67,12 @@ class Exchange:
         self._send = send
 
     def asking_for(self, media: bytes) -> list[Header]:
-        """Return the client's headers for a request of the gateway's own, whose answer comes as it is.
-
-        Args:
-            media: the media type of the answer.
-        """
+        """Return the client's headers for a request of the gateway's own, whose answer comes as it is."""
         own = [(b"content-type", JSON), (b"accept-encoding", b"identity"), (b"accept", media)]
         return [*(header for header in self.headers if header[0] not in _OWN_MEDIA), *own]
 
     async def body(self, most: int) -> bytes:
         """Return the whole body, decompressed.
-
-        Args:
-            most: how many bytes it may have.
 
         Raises:
             GatewayError: it has more, or is compressed by anything but gzip.
@@ -94,14 +87,19 @@ class Exchange:
             raise GatewayError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, reason="a compression that is not known")
         unpack = zlib.decompressobj(_GZIP) if encoding.lower() == "gzip" else None
         self.headers = [header for header in self.headers if header[0] != b"content-encoding"]
+        message = "the body is no gzip, as its Content-Encoding says"
+        no_gzip = GatewayError(HTTPStatus.BAD_REQUEST, message, reason="no gzip")
         body = bytearray()
-        async for piece in request.stream():
-            body += _unpacked(unpack, piece, most + 1 - len(body)) if unpack else piece
-            if len(body) > most:
-                raise _too_long(most)
+        try:
+            async for piece in request.stream():
+                body += unpack.decompress(piece, most + 1 - len(body)) if unpack else piece
+                if len(body) > most:
+                    raise _too_long(most)
+        except zlib.error:
+            raise no_gzip from None
         self._is_read = True
         if unpack and not unpack.eof:
-            raise _no_gzip()
+            raise no_gzip
         return bytes(body)
 
     async def discard(self) -> bool:
@@ -156,17 +154,6 @@ class Exchange:
     async def answer_json(self, status: int, value: object) -> None:
         """Send a value as JSON."""
         await self.answer(status, written(value))
-
-
-def _unpacked(unpack: zlib._Decompress, piece: bytes, most: int) -> bytes:
-    try:
-        return unpack.decompress(piece, most)
-    except zlib.error:
-        raise _no_gzip() from None
-
-
-def _no_gzip() -> GatewayError:
-    return GatewayError(HTTPStatus.BAD_REQUEST, "the body is no gzip, as its Content-Encoding says", reason="no gzip")
 
 
 def _too_long(most: int) -> GatewayError:

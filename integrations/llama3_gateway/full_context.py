@@ -49,11 +49,6 @@ def full_context(status: int, body: str, message: str) -> GatewayError | None:
     >>> said = "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it"
     >>> str(full_context(400, said, "it does not fit"))
     'prompt is too long: 5000 tokens > 4096 maximum (it does not fit)'
-
-    Args:
-        status: of the error.
-        body: all that it says.
-        message: what it says to people.
     """
     if status not in _STATUSES:
         return None

@@ -11,7 +11,7 @@ from llama3_gateway.errors import UpstreamRefusal, bad_request
 from llama3_gateway.logs import LOGGER
 from llama3_gateway.shapes import Message
 
-__all__ = ["client_tools", "has_images", "placeholder", "says_images_are_refused", "without_images"]
+__all__ = ["client_tools", "placeholder", "says_images_are_refused", "without_images"]
 
 _IMAGE = "image_url"
 _NAMES_IMAGES = re.compile(r"\bimages?\b|image_url|multi-?modal|mmproj|\bvision\b", re.IGNORECASE)
@@ -30,11 +30,6 @@ def placeholder(what: str) -> dict[str, Any]:
 
 def client_tools(tools: object, declared: Callable[[object, int], dict[str, Any] | None], example: str) -> object:
     """Return the tools that a client runs, and log those that a server would run itself, which are left out.
-
-    Args:
-        tools: those of a request.
-        declared: returns a tool at its place as a function; `None` if the server would run it.
-        example: a tool, as the API has it.
 
     Raises:
         GatewayError: none is left, or they are no list.
@@ -58,11 +53,6 @@ def says_images_are_refused(refusal: UpstreamRefusal) -> bool:
     True
     """
     return refusal.status in _REFUSALS and _NAMES_IMAGES.search(str(refusal)) is not None
-
-
-def has_images(messages: Sequence[Message]) -> bool:
-    """Return whether there is an image in a conversation."""
-    return any(message.get("images") or any(map(_is_image, _parts(message))) for message in messages)
 
 
 def without_images(messages: Sequence[Message]) -> list[Message]:

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from llama3_gateway.metrics import RequestRecord
 
-__all__ = ["LOGGER", "JsonLines", "log_failed_retry", "log_fault", "log_request"]
+__all__ = ["LOGGER", "JsonLines", "log_fault", "log_request"]
 
 LOGGER = logging.getLogger("llama3_gateway")
 """All that the gateway says: requests at `INFO`, faults of its own at `ERROR`."""
@@ -54,19 +54,11 @@ def log_request(record: RequestRecord) -> None:
 
 
 def log_fault(what: str, error: BaseException, record: RequestRecord) -> None:
-    """Log a fault of the gateway's own: what was done about it, and where it came from, without the model's text.
+    """Log a fault of the gateway's own: what was done about it, and where it came from.
 
-    Args:
-        what: what happened, and what was done.
-        error: the exception. Of its message only the type is logged, as it may quote a model.
-        record: the request.
+    Of the error only the type is logged, as its message may quote a model.
     """
     record.faults += 1
     places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
     fields = {"path": record.path, "error": type(error).__name__, "places": places[-8:]}
     LOGGER.error(what, extra={_FIELDS: fields})
-
-
-def log_failed_retry(status: int) -> None:
-    """Log that the model could not be asked again, so that its first answer stands."""
-    LOGGER.warning("the model could not be asked again, and its first answer stands: status %s", status)

@@ -80,13 +80,7 @@ def _message(message: object, where: str) -> dict[str, Any]:
 
 
 def _content(content: object, where: str, separator: str = _BETWEEN_BLOCKS) -> object:
-    """Return the parts that blocks become, or the text if there is nothing else.
-
-    Args:
-        content: a text or a list of blocks.
-        where: it stands, for errors.
-        separator: what stands between two texts. The model's own go on where they ended.
-    """
+    """Return the parts that blocks become, or the text if there is nothing else."""
     if not isinstance(content, list):
         if not isinstance(content, (str, type(None))):
             raise bad_request(f"{where} is a text or a list of blocks", where)

@@ -57,13 +57,7 @@ class RequestRecord:
 
 
 class Metrics:
-    """Adds up the requests.
-
-    >>> metrics = Metrics()
-    >>> metrics.add(RequestRecord("POST", "/v1/chat/completions", route="chat", status=200, calls=2))
-    >>> metrics.registry.get_sample_value("llama3_gateway_tool_calls_total")
-    2.0
-    """
+    """Adds up the requests."""
 
     def __init__(self) -> None:
         """Begin with nothing."""

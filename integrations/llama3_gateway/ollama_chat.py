@@ -8,9 +8,9 @@ from typing import Any
 from llama3_gateway.answer_parts import arguments_of, function_of
 from llama3_gateway.errors import BrokenOffError, bad_request
 from llama3_gateway.exchange import NDJSON
-from llama3_gateway.framing import LineReader, read_object, write_json, written
+from llama3_gateway.framing import read_object, write_json, written
 from llama3_gateway.openai_chat import require_tools
-from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Usage, calls_in
+from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply, Request
 
 __all__ = ["OllamaDialect", "OllamaShape", "from_ollama"]
@@ -32,13 +32,6 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request as OpenAI has it: calls and results know each other by ids, and images of results are parts.
 
     A result belongs to the first call of its tool that has none yet.
-
-    >>> call = {"function": {"name": "now", "arguments": {}}}
-    >>> messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_name": "now", "content": "12"}]
-    >>> for message in from_ollama({"messages": messages})["messages"]:
-    ...     print(message.get("tool_calls", [message])[0])
-    {'function': {'name': 'now', 'arguments': {}}, 'id': 'call_0'}
-    {'role': 'tool', 'content': '12', 'name': 'now', 'tool_call_id': 'call_0'}
 
     Raises:
         GatewayError: a tool is no function, or the images of a result are no list.
@@ -92,29 +85,29 @@ class OllamaDialect:
 
 
 class OllamaStreamReader:
-    r"""Reads a stream of Ollama's.
-
-    >>> reader = OllamaStreamReader()
-    >>> [chunk] = reader.feed(b'{"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": false}\n')
-    >>> chunk.pieces[0].delta["content"], reader.is_done
-    ('Hi', False)
-    """
+    r"""Reads a stream of Ollama's: lines of JSON."""
 
     def __init__(self) -> None:
         """Begin a stream."""
         self.is_done = False
-        self._lines = LineReader()
+        self._held: list[bytes] = []
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """Take the next bytes, and yield the chunks that are whole."""
-        return self._chunks(self._lines.feed(data))
+        self._held.append(data)
+        if b"\n" in data:
+            *lines, rest = b"".join(self._held).split(b"\n")
+            self._held = [rest]
+            yield from self._chunks(lines)
 
     def end(self) -> Iterator[Chunk]:
         """Take the end of the stream, and yield a last chunk that no line break has closed."""
-        return self._chunks(self._lines.end())
+        return self._chunks([b"".join(self._held)])
 
     def _chunks(self, lines: list[bytes]) -> Iterator[Chunk]:
         for line in lines:
+            if not line.strip():
+                continue
             body = read_object(line, "a line of the upstream's stream")
             if body.get("error"):
                 raise BrokenOffError(f"the upstream reports an error: {body['error']}", body=body)
@@ -122,7 +115,7 @@ class OllamaStreamReader:
             yield _chunk(body)
 
 
-class OllamaShape:
+class OllamaShape(Shape):
     """Writes Ollama's chats for one client."""
 
     content_type = NDJSON

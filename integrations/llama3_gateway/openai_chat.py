@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, bad_request
-from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import (
     DONE,
     EventReader,
@@ -17,7 +16,7 @@ from llama3_gateway.framing import (
     write_str,
     written,
 )
-from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Usage, calls_in
+from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
 __all__ = ["ChatDialect", "ChatShape", "require_tools"]
@@ -72,13 +71,7 @@ class ChatDialect:
 
 
 class ChatStreamReader:
-    r"""Reads a stream of chat completion chunks.
-
-    >>> reader = ChatStreamReader()
-    >>> [chunk] = reader.feed(b'data: {"id": "1", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}\n\n')
-    >>> chunk.pieces[0].delta, reader.is_done
-    ({'content': 'Hi'}, False)
-    """
+    r"""Reads a stream of chat completion chunks."""
 
     def __init__(self) -> None:
         """Begin a stream."""
@@ -132,10 +125,8 @@ class ChatStreamReader:
             yield _chunk(body, "delta")
 
 
-class ChatShape:
+class ChatShape(Shape):
     """Writes chat completions for one client."""
-
-    content_type = EVENT_STREAM
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         """Begin an answer to a request."""
@@ -185,10 +176,6 @@ class ChatShape:
     def fail(self, error: BrokenOffError) -> bytes:
         """Return the error as an event, after which no end follows."""
         return write_event(error.body or error.to_openai())
-
-    def keepalive(self) -> bytes:
-        """Return a comment."""
-        return b": keepalive\n\n"
 
     def _open(self, index: int) -> str:
         """Return the first chunk of a choice."""

@@ -10,26 +10,19 @@ from typing import Any
 
 from llama3_gateway.answer_parts import count_in, first_answer, function_of, new_id, reasoning_in, text_in
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, written
 from llama3_gateway.responses_input import CUSTOM, KeptItems
-from llama3_gateway.shapes import Delta, Piece, Usage, calls_in
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply
 
 __all__ = ["ResponseShape"]
 
 _ECHOED: dict[str, Any] = {
     "instructions": None,
-    "max_output_tokens": None,
     "metadata": {},
     "parallel_tool_calls": True,
-    "temperature": None,
-    "text": {"format": {"type": "text"}},
     "tool_choice": "auto",
     "tools": [],
-    "top_p": None,
-    "reasoning": {"effort": None, "summary": None},
-    "truncation": "disabled",
 }
 """Fields of the request that stand in the answer, and what they are if the request has none."""
 _UTF_8 = ("utf-8", "surrogatepass")
@@ -37,18 +30,11 @@ _UTF_8 = ("utf-8", "surrogatepass")
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
-class ResponseShape:
+class ResponseShape(Shape):
     """Writes responses for one client. The text of an answer is one message, also if calls stand in between."""
 
-    content_type = EVENT_STREAM
-
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
-        """Begin an answer.
-
-        Args:
-            body: the request, some fields of which stand in its answer.
-            kept: takes the items of the answer, for requests that refer to them.
-        """
+        """Begin an answer."""
         self._kept = kept
         tools = body.get("tools")
         of_custom = [tool for tool in tools if tool.get("type") == "custom"] if isinstance(tools, list) else []
@@ -72,12 +58,9 @@ class ResponseShape:
             message, self._finish_reason = first_answer(pieces, replies)
             if thoughts := reasoning_in(message):
                 self._output.append(_filled(_reasoning(), "reasoning", thoughts))
-            text, refusal = text_in(message.get("content")), text_in(message.get("refusal"))
-            calls = calls_in(message)
-            if text or not (calls or refusal):
+            text, calls = text_in(message.get("content")) + text_in(message.get("refusal")), calls_in(message)
+            if text or not calls:
                 self._output.append(_filled(_message(), "message", text))
-            if refusal:
-                self._output.append(_filled(_message(), "refusal", refusal))
             self._output += map(self._call, calls)
         return written(self._ended(usage)[1])
 
@@ -111,18 +94,12 @@ class ResponseShape:
         told = {"code": error.code, "message": error.message}
         return self._event("response.failed", response={**self._response("failed", None), "error": told})
 
-    def keepalive(self) -> bytes:
-        """Return a comment."""
-        return b": keepalive\n\n"
-
     def _delta(self, delta: Delta) -> bytes:
         events = b""
         for name, value in delta.items():
             if name == "reasoning_content":
                 events += self._grown("reasoning", text_in(value))
-            elif name == "refusal" and (text := text_in(value)):
-                events += self._closed("reasoning") + self._closed("message") + self._grown("refusal", text)
-            elif name == "content" and (text := text_in(value)):
+            elif name in {"content", "refusal"} and (text := text_in(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
                 events += self._closed("reasoning") + b"".join(
@@ -156,7 +133,7 @@ class ResponseShape:
         self._output[place] = item
         at = _at(item, place)
         return (
-            self._event(f"{_PART_EVENTS[kind]}.done", **at, **{_TEXT_IN.get(kind, "text"): text}, **_MORE[kind])
+            self._event(f"{_PART_EVENTS[kind]}.done", **at, text=text, **_MORE[kind])
             + self._event("response.content_part.done", **at, part=_part(kind, text))
             + self._event("response.output_item.done", output_index=place, item=item)
         )
@@ -213,19 +190,13 @@ class ResponseShape:
         return write_event(event, kind)
 
 
-_PART_EVENTS = {
-    "message": "response.output_text",
-    "reasoning": "response.reasoning_text",
-    "refusal": "response.refusal",
-}
+_PART_EVENTS = {"message": "response.output_text", "reasoning": "response.reasoning_text"}
 _CALL_EVENTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "function_call": ("response.function_call_arguments", "arguments", ("name",)),
     "custom_tool_call": ("response.custom_tool_call_input", "input", ()),
 }
 """How the events of a call begin, where its text stands, and what else the last one has."""
-_MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}, "refusal": {}}
-_TEXT_IN = {"refusal": "refusal"}
-"""Where the whole text stands, if it is not under `text`."""
+_MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}}
 
 
 def _message() -> dict[str, Any]:
@@ -243,8 +214,6 @@ def _filled(item: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
 def _part(kind: str, text: str) -> dict[str, Any]:
     if kind == "message":
         return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-    if kind == "refusal":
-        return {"type": "refusal", "refusal": text}
     return {"type": "reasoning_text", "text": text}
 
 

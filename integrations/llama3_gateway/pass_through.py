@@ -25,12 +25,6 @@ _MOST_BYTES = 16 * 1024 * 1024
 async def pass_through(exchange: Exchange, client: UpstreamClient, upstream: Upstream, body: bytes) -> None:
     """Send a request on, and its answer back.
 
-    Args:
-        exchange: the request.
-        client: asks the upstream.
-        upstream: who is asked.
-        body: the request's body.
-
     Raises:
         GatewayError: there is no answer.
         BrokenOffError: it ended in the middle, and the client has its beginning.
@@ -51,12 +45,6 @@ async def pass_through(exchange: Exchange, client: UpstreamClient, upstream: Ups
 async def send_model(exchange: Exchange, client: UpstreamClient, upstream: Upstream, body: bytes) -> None:
     """Send on what Ollama says of a model, with `tools` among its capabilities: here, each model has them.
 
-    Args:
-        exchange: the request.
-        client: asks the upstream.
-        upstream: who is asked.
-        body: the request's body.
-
     Raises:
         GatewayError: there is no answer.
         UpstreamRefusal: it is an error.
@@ -72,13 +60,7 @@ async def send_model(exchange: Exchange, client: UpstreamClient, upstream: Upstr
 
 
 async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Sequence[Upstream]) -> None:
-    """Send the models of several upstreams as one list. An upstream that does not answer has none.
-
-    Args:
-        exchange: the request.
-        client: asks the upstreams.
-        upstreams: who is asked.
-    """
+    """Send the models of several upstreams as one list. An upstream that does not answer has none."""
     lists: dict[int, list[object]] = {}
 
     async def ask(place: int) -> None:

@@ -34,22 +34,10 @@ _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text"})
 
 
 class KeptItems:
-    """Items of the last answers, for clients that send back an item's id in place of the item.
-
-    >>> kept = KeptItems(most_items=1)
-    >>> kept.add({"id": "msg_1"}), kept.add({"id": "msg_2"})
-    (None, None)
-    >>> kept.get("msg_1"), kept.get("msg_2")
-    (None, {'id': 'msg_2'})
-    """
+    """Items of the last answers, for clients that send back an item's id in place of the item."""
 
     def __init__(self, most_items: int = 4096, most_characters: int = 8_000_000) -> None:
-        """Begin without any.
-
-        Args:
-            most_items: how many are kept; the oldest go first.
-            most_characters: how long they may be, as JSON, together.
-        """
+        """Begin without any."""
         self._items: dict[str, tuple[dict[str, Any], int]] = {}
         self._most_items = most_items
         self._most_characters = most_characters
@@ -75,10 +63,6 @@ def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> di
     >>> body = from_responses({"model": "llama3.1", "instructions": "Be brief.", "input": "The time?", "tools": tools})
     >>> body["messages"]
     [{'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': 'The time?'}]
-
-    Args:
-        body: the request.
-        kept: items of earlier answers.
 
     Raises:
         GatewayError: it needs a server that keeps answers, has only tools of a server's own, or cannot be read.

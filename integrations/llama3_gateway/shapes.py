@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from llama3_gateway.errors import BrokenOffError
+from llama3_gateway.exchange import EVENT_STREAM
 from llama3_tools.chat import Reply, Request
 
 __all__ = ["Chunk", "Delta", "Dialect", "Message", "Piece", "Shape", "StreamReader", "Usage", "added_usage", "calls_in"]
@@ -98,18 +99,11 @@ class Dialect(Protocol):
 class Shape(Protocol):
     """Writes what one client is answered."""
 
-    content_type: bytes
+    content_type: bytes = EVENT_STREAM
     """The media type of streams."""
 
     def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
-        """Return a whole answer.
-
-        Args:
-            body: the upstream's own.
-            pieces: its choices.
-            replies: what was read of each.
-            usage: the tokens that were used, retries included.
-        """
+        """Return a whole answer."""
 
     def begin(self, head: dict[str, Any]) -> bytes:
         """Return what comes first, given the upstream's words for the answer."""
@@ -127,15 +121,12 @@ class Shape(Protocol):
         """Return what says that the stream broke off."""
 
     def keepalive(self) -> bytes:
-        """Return what means nothing."""
+        """Return what means nothing: a comment."""
+        return b": keepalive\n\n"
 
 
 def added_usage(one: Usage, other: Usage) -> Usage:
-    """Return the sum of two counts of tokens, as far as both have numbers.
-
-    >>> added_usage({"total_tokens": 3, "details": {"cached": 1}}, {"total_tokens": 4, "details": {"cached": 2}})
-    {'total_tokens': 7, 'details': {'cached': 3}}
-    """
+    """Return the sum of two counts of tokens, as far as both have numbers."""
     if one is None or other is None:
         return one or other
     total = {**one, **other}
@@ -149,11 +140,7 @@ def added_usage(one: Usage, other: Usage) -> Usage:
 
 
 def calls_in(delta: Delta) -> list[dict[str, Any]]:
-    """Return the calls in a delta or a message; none if they are not what calls are.
-
-    >>> calls_in({"tool_calls": [{"id": "a"}]}), calls_in({"tool_calls": [5]}), calls_in({"tool_calls": 5})
-    ([{'id': 'a'}], [], [])
-    """
+    """Return the calls in a delta or a message; none if they are not what calls are."""
     calls = delta.get("tool_calls")
     return calls if isinstance(calls, list) and all(isinstance(call, dict) for call in calls) else []
 

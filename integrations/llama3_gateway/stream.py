@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, no_completion
+from llama3_gateway.errors import BrokenOffError, GatewayError, no_completion
 from llama3_gateway.exchange import Exchange
 from llama3_gateway.full_context import full_context
-from llama3_gateway.logs import LOGGER, log_failed_retry, log_fault
+from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
-from llama3_gateway.refused_calls import RefusedCall
 from llama3_gateway.shapes import Chunk, Delta, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn
 from llama3_gateway.upstream import UpstreamAnswer
@@ -53,7 +52,6 @@ class Stream:
 
         Raises:
             GatewayError: there is no answer, and nothing has gone out.
-            UpstreamRefusal: the upstream answers with an error, and nothing has gone out.
         """
         try:
             await self._ask(self._turn)
@@ -88,10 +86,12 @@ class Stream:
         self._engine.record.retries += 1
         try:
             await self._ask(self._turn.again(request), index)
-        except (GatewayError, UpstreamRefusal) as error:
+        except GatewayError as error:
             second = self._choices.readers[index]
             if request.earlier_is_text and (second is first or not second.has_begun):
-                log_failed_retry(error.status)
+                LOGGER.warning(
+                    "the model could not be asked again, and its first answer stands: status %s", error.status
+                )
                 self._choices.give_up(index, request)
             elif isinstance(error, BrokenOffError) or not self._exchange.is_started:
                 raise
@@ -248,7 +248,7 @@ class _Round:
         self._came = b""
         """The first bytes of an answer, until it is known to be one."""
 
-    async def read(self, answer: UpstreamAnswer | RefusedCall) -> None:
+    async def read(self, answer: UpstreamAnswer) -> None:
         """Read a stream.
 
         Raises:

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, bad_request
-from llama3_gateway.left_out import has_images, says_images_are_refused, without_images
+from llama3_gateway.left_out import says_images_are_refused, without_images
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Delta, Dialect, Message
@@ -82,7 +82,8 @@ class Turn:
         """Return the turn in which the upstream is asked without what it refused; `None` if it does not say what."""
         if self._constraint() and self.hold.lets_go(refusal):
             return self
-        is_blind = not self.is_blind and says_images_are_refused(refusal) and has_images(self.request.messages)
+        messages = self.request.messages
+        is_blind = says_images_are_refused(refusal) and not self.is_blind and without_images(messages) != messages
         return replace(self, is_blind=True) if is_blind else None
 
     def again(self, request: Request) -> Turn:
@@ -93,19 +94,6 @@ class Turn:
 
 def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dialect) -> Turn:
     """Prepare a turn.
-
-    >>> from llama3_gateway.openai_chat import ChatDialect
-    >>> from llama3_gateway.settings import Upstream
-    >>> tools = [{"type": "function", "function": {"name": "now"}}]
-    >>> body = {"model": "llama3.1", "messages": [{"role": "user", "content": "The time?"}], "tools": tools, "seed": 1}
-    >>> turn = prepare_turn(body, ModelSettings(Upstream("http://localhost:11434")), ChatDialect())
-    >>> sorted(turn.body), turn.body["messages"][0]["content"][:26]
-    (['messages', 'model', 'seed'], 'Given the following functi')
-
-    Args:
-        body: a request in the form of OpenAI's chat completions.
-        settings: those of its model.
-        dialect: what the upstream is asked in.
 
     Raises:
         GatewayError: tools, tool choice or messages cannot be read.
@@ -142,43 +130,22 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dial
 
 
 def has_tool_history(messages: object) -> bool:
-    """Return whether a conversation holds calls or results, which a server without tools may refuse.
-
-    >>> has_tool_history([{"role": "tool", "content": "12:30"}]), has_tool_history([{"role": "user", "content": "Hi"}])
-    (True, False)
-    """
+    """Return whether a conversation holds calls or results, which a server without tools may refuse."""
     return isinstance(messages, list) and any(
-        _is_one_of(_RESULT_ROLES, message.get("role"))
+        str(message.get("role")) in _RESULT_ROLES
         or message.get("tool_calls")
         or message.get("function_call")
-        or any(isinstance(part, Mapping) and _is_one_of(_TOOL_PARTS, part.get("type")) for part in _parts(message))
+        or any(isinstance(part, Mapping) and str(part.get("type")) in _TOOL_PARTS for part in _parts(message))
         for message in messages
         if isinstance(message, Mapping)
     )
 
 
 class ChoiceReader:
-    """Reads one of the answers to a turn.
-
-    >>> from llama3_gateway.openai_chat import ChatDialect
-    >>> from llama3_gateway.settings import Upstream
-    >>> settings = ModelSettings(Upstream("http://localhost:11434"))
-    >>> tools = [{"type": "function", "function": {"name": "now"}}]
-    >>> turn = prepare_turn({"messages": [], "tools": tools}, settings, ChatDialect())
-    >>> choice = ChoiceReader(turn.request, RequestRecord("POST", "/v1/chat/completions"))
-    >>> choice.feed({"role": "assistant", "content": "Hello"})
-    [{'content': 'Hello'}]
-    >>> choice.end("stop"), choice.finish_reason
-    ([], 'stop')
-    """
+    """Reads one of the answers to a turn."""
 
     def __init__(self, request: Request, record: RequestRecord) -> None:
-        """Begin an answer.
-
-        Args:
-            request: reads it.
-            record: counts its calls.
-        """
+        """Begin an answer."""
         self.request = request
         self.finish_reason: str | None = None
         """Why it ended, once it is over."""
@@ -256,10 +223,6 @@ def require_content(message: Mapping[str, Any]) -> None:
 def unreadable(why: object) -> BrokenOffError:
     """Return the error that an upstream's answer is none in OpenAI's form."""
     return BrokenOffError(f"the upstream's answer cannot be read: {why}")
-
-
-def _is_one_of(words: frozenset[str], word: object) -> bool:
-    return isinstance(word, str) and word in words
 
 
 def _parts(message: Mapping[str, Any]) -> list[Any]:

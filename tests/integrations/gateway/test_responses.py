@@ -461,20 +461,6 @@ def test_an_odd_usage_takes_no_answer_away(usage: dict[str, Any], is_stream: boo
     assert all(isinstance(response["usage"][f"{name}_tokens"], int) for name in ("input", "output", "total"))
 
 
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_a_refusal_of_the_servers_is_a_part_of_its_own(is_stream: bool):
-    message = {"role": "assistant", "content": None, "refusal": "I cannot help"}
-    parts = [chunk({"refusal": "I cannot "}), chunk({"refusal": "help"}), chunk({}, "stop"), b"data: [DONE]\n\n"]
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    with serving([events(*parts) if is_stream else completion([choice])]) as served:
-        bodies = streamed(served) if is_stream else []
-        (item,) = (bodies[-1]["response"] if is_stream else ask(served))["output"]
-    assert item["content"] == [{"type": "refusal", "refusal": "I cannot help"}]
-    if is_stream:
-        told = [body for body in bodies if body["type"].startswith("response.refusal")]
-        assert [body.get("delta") or body["refusal"] for body in told] == ["I cannot ", "help", "I cannot help"]
-
-
 def test_a_tool_that_was_not_declared_is_asked_for_again_as_clients_raise_on_it():
     with serving(in_turn(says(CALL.replace("get_weather", "get_wether")), says(CALL))) as served:
         output = ask(served)["output"]
