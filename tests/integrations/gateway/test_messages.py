@@ -17,7 +17,6 @@ from integrations.gateway.harness import (
     completion,
     event,
     events,
-    in_turn,
     named_events,
     says,
     serving,
@@ -434,58 +433,12 @@ def test_a_tool_is_shown_without_what_is_anthropics():
     assert tool == {"type": "function", "function": function}
 
 
-NOW = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
-TWO = f'{CALL}; {{"name": "now", "parameters": {{}}}}'
-
-
-@pytest.mark.parametrize("is_stream", [False, True])
-@pytest.mark.parametrize(
-    ("choice", "names"),
-    [
-        (None, ["get_weather", "now"]),
-        ({"type": "auto"}, ["get_weather", "now"]),
-        ({"type": "auto", "disable_parallel_tool_use": True}, ["get_weather"]),
-        ({"type": "any"}, ["get_weather", "now"]),
-        ({"type": "any", "disable_parallel_tool_use": True}, ["get_weather"]),
-        ({"type": "tool", "name": "now"}, ["now"]),
-        ({"type": "none"}, []),
-    ],
-)
-def test_a_tool_choice_says_which_calls_run(choice: object, names: list[str], is_stream: bool):
-    with serving(says(TWO), retries=0) as served:
-        message = answered(served, is_stream=is_stream, tools=[TOOL, NOW], tool_choice=choice)
-    assert [block["name"] for block in message["content"] if block["type"] == "tool_use"] == names
-    assert message["stop_reason"] == ("tool_use" if names else "end_turn")
-
-
 def test_a_tool_choice_goes_to_a_server_that_takes_tools_in_its_form():
     with serving(says(CALL), native=True) as served:
         ask(served, tool_choice={"type": "tool", "name": "get_weather", "disable_parallel_tool_use": True})
         body = served.asked[0].body
     assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
     assert body["parallel_tool_calls"] is False
-
-
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_a_call_that_is_due_is_asked_for_again(is_stream: bool):
-    with serving(in_turn(says("No."), says(CALL))) as served:
-        message = answered(served, is_stream=is_stream, tool_choice={"type": "any"})
-        assert "response_format" in served.asked[0].body
-    assert without_ids(message["content"])[-1] == TOOL_USE
-    assert message["usage"] == {"input_tokens": 14, "output_tokens": 6}
-
-
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_a_tool_that_was_not_declared_is_asked_for_again_if_that_is_wanted(is_stream: bool):
-    wrong = CALL.replace("get_weather", "get_wether")
-    with serving(in_turn(says(wrong), says(CALL)), unknown_tool="retry") as served:
-        message = answered(served, is_stream=is_stream)
-    assert without_ids(message["content"])[-1] == TOOL_USE
-
-
-def test_without_tools_nothing_is_called():
-    with serving(says(CALL)) as served:
-        assert ask(served, tools=[], tool_choice={"type": "any"})["content"] == [text(CALL)]
 
 
 def test_a_servers_own_calls_are_tool_uses():
@@ -503,12 +456,6 @@ def test_a_servers_own_calls_are_tool_uses():
             assert found["content"] == [{**TOOL_USE, "id": "call_1"}]
 
 
-def test_a_call_that_was_refused_as_none_is_read():
-    refusal = {"error": {"code": "tool_use_failed", "failed_generation": CALL}}
-    with serving([Answer([json.dumps(refusal).encode()], status=400)], native=True) as served:
-        assert without_ids(ask(served)["content"]) == [TOOL_USE]
-
-
 @pytest.mark.parametrize("is_stream", [False, True])
 def test_a_refusal_of_the_servers_is_text(is_stream: bool):
     message = {"role": "assistant", "content": None, "refusal": "I cannot help"}
@@ -523,12 +470,6 @@ def test_an_answer_without_choices_has_no_blocks():
         assert ask(served)["content"] == []
 
 
-def test_of_several_choices_the_first_counts():
-    parts = [chunk({"content": "Hi"}), chunk({"content": "Ho"}, index=1), chunk({}, "stop", index=1), chunk({}, "stop")]
-    with serving([events(*parts, b"data: [DONE]\n\n")]) as served:
-        assert gathered(streamed(served))["content"] == [text("Hi")]
-
-
 def test_a_call_that_passes_in_pieces_is_one_block():
     """As a server's own calls do, if the gateway cannot read them."""
     shape = MessageShape(BODY)
@@ -539,11 +480,6 @@ def test_a_call_that_passes_in_pieces_is_one_block():
     kinds = [json.loads(event.data)["type"] for event in EventReader().feed(data)]
     assert kinds.count("content_block_start") == 1
     assert b'{\\"city\\": ' in data
-
-
-def test_an_upstream_that_does_not_stream_is_streamed():
-    with serving([whole(TEXT)]) as served:
-        assert without_ids(gathered(streamed(served))["content"]) == [text("Let me check."), TOOL_USE]
 
 
 def test_pings_keep_a_stream_open():
@@ -672,17 +608,6 @@ class TestErrors:
         assert (last["type"], last["error"]["type"]) == ("error", "api_error")
         assert "broke off" in last["error"]["message"]
 
-    @pytest.mark.parametrize("end", [(chunk({}, "stop"), BREAK), (b"data: [DONE]\n\n", BREAK)])
-    def test_after_its_end_a_stream_does_not_break_off(self, end: tuple[object, ...]):
-        with serving([events(chunk({"content": CALL}), *end)]) as served:
-            assert gathered(streamed(served))["stop_reason"] == "tool_use"
-
-    def test_an_error_in_a_stream_is_one(self):
-        parts = [chunk({"content": "Hi"}), event({"error": {"message": "out of memory"}})]
-        with serving([events(*parts)]) as served:
-            *_, last = streamed(served)
-        assert last["error"]["message"] == "the upstream reports an error: out of memory"
-
 
 class TestKeys:
     @pytest.mark.parametrize(
@@ -754,11 +679,6 @@ class TestTokenCount:
         assert found == [3, "counted"]
         assert "get_weather" in asked.body["content"]
         assert asked.body["content"].endswith("How is the weather in Paris?<|eot_id|>")
-
-    def test_tools_count_if_the_server_shows_them(self):
-        *_, (asked,) = self.count(Answer([b'{"count": 42}']), native=True)
-        assert asked.body["tools"][0]["function"]["name"] == "get_weather"
-        assert "get_weather" in asked.body["content"]
 
     @pytest.mark.parametrize(
         "answer",

@@ -19,7 +19,6 @@ from integrations.gateway.harness import (
     named_events,
     says,
     serving,
-    whole,
     whole_answer,
 )
 from llama3_gateway.openai_responses import ResponseShape
@@ -32,7 +31,6 @@ TOOL = {
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
     "strict": True,
 }
-TOOLS = [{"type": "function", "function": {key: TOOL[key] for key in ("name", "parameters")}}]
 BODY = {"model": "llama3.1", "input": "How is the weather in Paris?", "tools": [TOOL]}
 
 
@@ -248,19 +246,6 @@ def test_fields_that_a_server_may_refuse_are_not_sent():
     assert body.keys() == {"model", "messages", "top_p"}
 
 
-def test_how_long_the_text_is_to_be_is_sent_as_a_chat_completion_has_it():
-    with serving(says("Fine.")) as served:
-        ask(served, text={"verbosity": "low"})
-        assert served.asked[0].body["verbosity"] == "low"
-
-
-def test_a_chat_completion_keeps_the_fields_that_only_openais_servers_act_on():
-    messages = [{"role": "user", "content": "Hi"}]
-    with serving(says("Fine.")) as served:
-        served.post("/v1/chat/completions", {"model": "llama3.1", "messages": messages, "tools": TOOLS, **OF_OPENAI})
-        assert {name: served.asked[0].body.get(name) for name in OF_OPENAI} == OF_OPENAI
-
-
 def test_text_after_calls_belongs_to_the_same_turn():
     given = [
         {"type": "function_call", "call_id": "a", "name": "get_weather", "arguments": "{}"},
@@ -271,12 +256,6 @@ def test_text_after_calls_belongs_to_the_same_turn():
         ask(served, input=[{"role": "user", "content": "Hi"}, *given])
         roles = [message["role"] for message in served.asked[0].body["messages"]]
     assert roles == ["user", "assistant", "user"]
-
-
-def test_without_tools_nothing_is_called():
-    with serving(says(CALL)) as served:
-        (message,) = ask(served, tools=[])["output"]
-    assert message["content"][0]["text"] == CALL
 
 
 PATCH = {"type": "custom", "name": "apply_patch", "format": {"type": "grammar", "definition": "start: begin"}}
@@ -314,12 +293,6 @@ def test_items_and_parts_that_the_model_cannot_read_become_texts():
         ask(served, tools=[], input=[{"role": "user", "content": parts}, {"type": "web_search_call", "id": "w"}])
         contents = [message["content"] for message in served.asked[0].body["messages"]]
     assert contents == ["This? [a file that this model cannot read]", "[a web_search_call that this model cannot read]"]
-
-
-def test_a_tool_choice_is_kept():
-    with serving(in_turn(says("No."), says(CALL))) as served:
-        body = ask(served, tool_choice={"type": "function", "name": "get_weather"})
-    assert without_ids(body["output"]) == [FUNCTION_CALL]
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
@@ -405,25 +378,6 @@ def test_a_refusal_and_a_format_are_kept():
     assert body["response_format"] == {"type": "json_object"}
 
 
-def test_content_in_parts_is_text():
-    message = {"role": "assistant", "content": [{"type": "text", "text": "Hi "}, {"type": "image_url"}]}
-    with serving([completion([{"index": 0, "message": message, "finish_reason": "stop"}])]) as served:
-        (item,) = ask(served)["output"]
-    assert item["content"][0]["text"].strip() == "Hi"
-
-
-def test_comments_keep_a_stream_open():
-    parts = [chunk({"content": CALL[:20]}), 0.4, chunk({"content": CALL[20:]}), chunk({}, "stop")]
-    with serving([events(*parts)], keepalive=0.1) as served:
-        response = served.post("/v1/responses", {**BODY, "stream": True})
-    assert response.content.count(b": keepalive\n\n") >= 2
-
-
-def test_an_upstream_that_does_not_stream_is_streamed():
-    with serving([whole(TEXT)]) as served:
-        assert without_ids(streamed(served)[-1]["response"]["output"]) == [MESSAGE, FUNCTION_CALL]
-
-
 @pytest.mark.parametrize(
     ("method", "path"),
     [
@@ -459,11 +413,3 @@ def test_an_odd_usage_takes_no_answer_away(usage: dict[str, Any], is_stream: boo
         response = streamed(served)[-1]["response"] if is_stream else ask(served)
     assert response["output"][0]["content"][0]["text"] == "Hi"
     assert all(isinstance(response["usage"][f"{name}_tokens"], int) for name in ("input", "output", "total"))
-
-
-def test_a_tool_that_was_not_declared_is_asked_for_again_as_clients_raise_on_it():
-    with serving(in_turn(says(CALL.replace("get_weather", "get_wether")), says(CALL))) as served:
-        output = ask(served)["output"]
-        told = served.asked[1].body["messages"][-1]["content"]
-    assert [item["name"] for item in output if item["type"] == "function_call"] == ["get_weather"]
-    assert told.startswith("Error of get_wether: The call was not run: ")
