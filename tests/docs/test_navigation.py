@@ -41,7 +41,7 @@ def test_assistants_are_given_every_page_of_the_navigation() -> None:
 
 
 def test_there_is_a_way_in_for_each_kind_of_user() -> None:
-    assert {page.stem for page in START} == {"chain", "agent", "gateway", "server", "logs", "tests"}
+    assert {page.stem for page in START} == {"chain", "agent", "server", "logs", "tests"}
     home = (DOCS / "index.md").read_text("utf-8")
     assert all(f"(start/{page.name})" in home for page in START)
 
