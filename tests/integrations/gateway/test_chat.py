@@ -310,19 +310,6 @@ class TestNative:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
         assert [json.loads(call["arguments"])["city"] for call in choice.calls] == ["Paris", "Rome"]
 
-    def test_a_named_tool_is_asked_for_by_the_name_that_the_server_knows(self):
-        tool = {"type": "function", "function": {"name": "math.add"}}
-        with serving(says("Hi"), native=True) as served:
-            served.chat(
-                tools=[tool],
-                tool_choice={"type": "function", "function": {"name": "math.add"}},
-                parallel_tool_calls=False,
-            )
-            body = served.asked[0].body
-        assert body["tools"][0]["function"]["name"] == "math_add"
-        assert body["tool_choice"] == {"type": "function", "function": {"name": "math_add"}}
-        assert body["parallel_tool_calls"] is False
-
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_groq_refuses_as_no_call_is_read(stream: bool):
