@@ -107,9 +107,9 @@ def documented_endpoint() -> Iterator[str]:
 def documented_gateway(documented_endpoint: str) -> Iterator[str]:
     """The address of the gateway that stands in for the one that the documentation names."""
     from integrations.gateway.harness import running  # noqa: PLC0415 - only snippets need it
-    from llama3_gateway import Gateway, read_settings  # noqa: PLC0415 - the same
+    from llama3_gateway import Gateway, GatewaySettings  # noqa: PLC0415 - the same
 
-    with running(Gateway(read_settings({"upstream": documented_endpoint}))) as address:
+    with running(Gateway(GatewaySettings.model_validate({"upstream": documented_endpoint}))) as address:
         yield address
 
 

@@ -26,9 +26,10 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-from llama3_gateway import GatewaySettings, read_settings
+from llama3_gateway import GatewaySettings
 from llama3_gateway.framing import EventReader
 from pages import fill, table, time_shown
 
@@ -48,7 +49,10 @@ _Scope: TypeAlias = dict[str, Any]
 
 
 ADDED = ("", "direct", "passed through", "with 20 tools", "added", "at most")
-SOAK = ("soak", "streams", "left early", "lost", "left open", "memory", "grown by")
+SOAK = (
+    *("soak", "streams", "left early", "lost", "left open"),
+    *("log lines", "other than JSON", "memory", "grown by"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,10 @@ class Soak:
     lost: int
     open: int
     """Connections of the gateway's, at the end."""
+    lines: int
+    """Those of its log."""
+    others: int
+    """Those of its log that are no JSON."""
     memory: int
     """Bytes, after the first quarter."""
     grown: int
@@ -93,12 +101,13 @@ class Soak:
     @property
     def is_good(self) -> bool:
         """Whether nothing was lost, left open or growing: a tenth is what an allocator's reserve may be."""
-        return not self.lost and not self.open and self.grown < self.memory // 10
+        return not (self.lost or self.open or self.others) and self.grown < self.memory // 10
 
     def cells(self) -> Sequence[str]:
         """Return the counts."""
-        counts = (f"{count:,}" for count in (self.streams, self.left, self.lost, self.open))
-        return (self.name, *counts, *(f"{size / 2**20:.1f} MB" for size in (self.memory, self.grown)))
+        counts = (self.streams, self.left, self.lost, self.open, self.lines, self.others)
+        sizes = (f"{size / 2**20:.1f} MB" for size in (self.memory, self.grown))
+        return (self.name, *(f"{count:,}" for count in counts), *sizes)
 
 
 def main(command_line: Sequence[str] | None = None) -> int:
@@ -107,9 +116,13 @@ def main(command_line: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, metavar="FILE", help="put the table into a page that has a place for it")
     parser.add_argument("--soak", type=float, metavar="SECONDS", help="let clients come, and leave at random")
     options = parser.parse_args(command_line)
-    with upstream_process() as upstream, gateway_process(upstream) as (gateway, process):
+    with (
+        TemporaryDirectory() as folder,
+        upstream_process() as upstream,
+        gateway_process(upstream, log := Path(folder, "log")) as (gateway, process),
+    ):
         if options.soak:
-            found = asyncio.run(soak(gateway, process, options.soak))
+            found = asyncio.run(soak(gateway, process, log, options.soak))
             lines, is_good = list(table(SOAK, [found.cells()])), found.is_good
         else:
             measured = asyncio.run(added(upstream, gateway, process))
@@ -151,12 +164,13 @@ async def added(upstream: str, gateway: str, process: int) -> list[Added]:
     return [*per_chunk, first]
 
 
-async def soak(gateway: str, process: int, seconds: float, clients: int = 40) -> Soak:
+async def soak(gateway: str, process: int, log: Path, seconds: float, clients: int = 40) -> Soak:
     """Let clients come, and leave at random, and look at what is lost, left open, or grows.
 
     Args:
         gateway: the address of a gateway.
         process: the gateway's.
+        log: its log.
         seconds: how long.
         clients: how many there are at once.
     """
@@ -193,7 +207,13 @@ async def soak(gateway: str, process: int, seconds: float, clients: int = 40) ->
             break
         await asyncio.sleep(0.1)
     grown = memory_of(process) - memory
-    return Soak(f"{clients} clients, {seconds:g} s", **counts, open=open_now, memory=memory, grown=grown)
+    logged = _lines_of(log)
+    return Soak(f"{clients} clients, {seconds:g} s", **counts, open=open_now, memory=memory, grown=grown, **logged)
+
+
+def _lines_of(log: Path) -> dict[str, int]:
+    lines = log.read_text("utf-8").splitlines()
+    return {"lines": len(lines), "others": sum(not line.startswith('{"time"') for line in lines)}
 
 
 async def _is_whole(address: str, body: dict[str, Any], leaves_after: int | None) -> bool:
@@ -312,10 +332,11 @@ def _serve_model(port: int) -> None:
     uvicorn.run(_model, host="127.0.0.1", port=port, log_config=None, access_log=False, lifespan="off")
 
 
-def _serve_gateway(settings: GatewaySettings) -> None:
+def _serve_gateway(given: tuple[GatewaySettings, Path]) -> None:
     from llama3_gateway.server import run  # noqa: PLC0415 - in the process that serves
 
-    sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process
+    settings, log = given
+    sys.stderr = log.open("w", buffering=1)  # as long as the process
     run(settings, print_nothing)
 
 
@@ -332,11 +353,11 @@ def upstream_process() -> Iterator[str]:
 
 
 @contextmanager
-def gateway_process(upstream: str) -> Iterator[tuple[str, int]]:
+def gateway_process(upstream: str, log: Path = Path(os.devnull)) -> Iterator[tuple[str, int]]:
     """Run a gateway in front of a model, and return its address, and the id of its process."""
     port = _free_port()
-    settings = read_settings({"upstream": f"http://{upstream}/v1", "port": port})
-    with _process(_serve_gateway, settings, port) as process:
+    settings = GatewaySettings.model_validate({"upstream": f"http://{upstream}/v1", "port": port})
+    with _process(_serve_gateway, (settings, log), port) as process:
         yield f"127.0.0.1:{port}", process
 
 

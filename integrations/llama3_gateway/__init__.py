@@ -19,20 +19,9 @@ from llama3_gateway.errors import missing_extra
 
 if TYPE_CHECKING:
     from llama3_gateway.application import Gateway
-    from llama3_gateway.settings import GatewaySettings, ModelEntry, ModelSettings, Upstream, read_settings
-    from llama3_gateway.sources import load_settings
+    from llama3_gateway.settings import GatewaySettings, ModelEntry, ModelSettings, Upstream
 
-__all__ = [
-    "Gateway",
-    "GatewaySettings",
-    "ModelEntry",
-    "ModelSettings",
-    "Upstream",
-    "load_settings",
-    "read_settings",
-]
-
-_ELSEWHERE = {"Gateway": "application", "load_settings": "sources"}
+__all__ = ["Gateway", "GatewaySettings", "ModelEntry", "ModelSettings", "Upstream"]
 
 
 def __getattr__(name: str) -> object:
@@ -40,6 +29,6 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'settings')}"), name)
+        return getattr(import_module(f"{__name__}.{'application' if name == 'Gateway' else 'settings'}"), name)
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error

@@ -20,12 +20,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def first_answer(pieces: Sequence[Piece], replies: Sequence[Reply]) -> tuple[dict[str, Any], str | None]:
-    """Return the message of the first choice, and its finish reason; an empty one if there is no choice.
-
-    Args:
-        pieces: the upstream's choices.
-        replies: what was read of each.
-    """
+    """Return the message of the first choice, and its finish reason; an empty one if there is no choice."""
     if not pieces:
         return {}, None
     piece, reply = pieces[0], replies[0]
@@ -34,11 +29,7 @@ def first_answer(pieces: Sequence[Piece], replies: Sequence[Reply]) -> tuple[dic
 
 
 def reasoning_in(message: Mapping[str, Any]) -> str:
-    """Return what the model thought; empty if that does not stand beside the content.
-
-    >>> reasoning_in({"content": "12:30", "reasoning_content": "Hm."})
-    'Hm.'
-    """
+    """Return what the model thought; empty if that does not stand beside the content."""
     return next((text for name in _REASONING if isinstance(text := message.get(name), str) and text), "")
 
 
@@ -76,19 +67,11 @@ def arguments_of(call: Mapping[str, Any]) -> str:
 
 
 def count_in(counts: object, name: str) -> int:
-    """Return a count of tokens; 0 if it is not a whole number.
-
-    >>> count_in({"prompt_tokens": 7}, "prompt_tokens"), count_in(None, "prompt_tokens")
-    (7, 0)
-    """
+    """Return a count of tokens; 0 if it is not a whole number."""
     count = counts.get(name) if isinstance(counts, Mapping) else None
     return count if type(count) is int else 0
 
 
 def new_id(kind: str) -> str:
-    """Return an id that nothing else has.
-
-    >>> new_id("msg")[:4]
-    'msg_'
-    """
+    """Return an id that nothing else has."""
     return f"{kind}_{os.urandom(12).hex()}"

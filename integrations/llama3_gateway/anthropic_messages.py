@@ -15,10 +15,8 @@ from llama3_gateway.answer_parts import (
     text_in,
 )
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, write_json
-from llama3_gateway.shapes import Piece, Usage, calls_in
-from llama3_gateway.turns import ChoiceReader, Delta
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply
 
 __all__ = ["MessageShape"]
@@ -30,17 +28,11 @@ _BLOCKS = {"content": "text", "refusal": "text", "reasoning_content": "thinking"
 """The blocks that the texts of a delta belong to."""
 
 
-class MessageShape:
+class MessageShape(Shape):
     """Writes messages for one client. A block of a stream ends where the next one begins."""
 
-    content_type = EVENT_STREAM
-
     def __init__(self, body: Mapping[str, Any]) -> None:
-        """Begin an answer.
-
-        Args:
-            body: the request.
-        """
+        """Begin an answer."""
         self._model = body.get("model")
         given = body.get("stop_sequences")
         self._stop_sequences = given if isinstance(given, list) else []
@@ -71,11 +63,11 @@ class MessageShape:
         """Return the events for each delta of the first choice."""
         return b"" if index else b"".join(map(self._delta, deltas))
 
-    def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
+    def finish(self, index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Return the event that closes what is open."""
         if index:
             return b""
-        self._note_end(choice.finish_reason, extra)
+        self._note_end(finish_reason, extra)
         return self._closed()
 
     def end(self, usage: Usage) -> bytes:

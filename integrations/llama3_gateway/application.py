@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any
 
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from starlette.applications import Starlette
@@ -15,33 +15,27 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from llama3_gateway.access import Access
-from llama3_gateway.anthropic_messages import MessageShape
+from llama3_gateway.api import APIS, CHAT, MESSAGES, OLLAMA, Api
 from llama3_gateway.endpoint import Answer, Endpoint, Recording, error_response
 from llama3_gateway.engine import Engine
-from llama3_gateway.errors import GatewayError, bad_request
+from llama3_gateway.errors import GatewayError
 from llama3_gateway.exchange import Exchange
 from llama3_gateway.framing import read_body
-from llama3_gateway.messages_input import NEEDS_ANTHROPIC, from_messages
+from llama3_gateway.messages_input import NEEDS_ANTHROPIC
 from llama3_gateway.metrics import Metrics
-from llama3_gateway.ollama_chat import OllamaDialect, OllamaShape, from_ollama
-from llama3_gateway.openai_chat import ChatDialect, ChatShape
-from llama3_gateway.openai_responses import ResponseShape
-from llama3_gateway.pass_through import pass_through, send_models
-from llama3_gateway.responses_input import NEEDS_STATE, KeptItems, from_responses
-from llama3_gateway.settings import GatewaySettings, ModelSettings
+from llama3_gateway.pass_through import pass_through, send_model, send_models
+from llama3_gateway.responses_input import NEEDS_STATE, KeptItems
+from llama3_gateway.settings import GatewaySettings, ModelSettings, Upstream
 from llama3_gateway.token_count import send_token_count
 from llama3_gateway.turns import has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
 
 __all__ = ["Gateway"]
 
-_Body: TypeAlias = dict[str, Any]
-
-_STATELESS = ("/v1/responses/input_tokens", "/v1/responses/compact")
 _STATEFUL = (
     *("/v1/responses/{id}", "/v1/responses/{id}/cancel", "/v1/responses/{id}/input_items"),
     *("/v1/conversations", "/v1/conversations/{rest:path}"),
@@ -75,6 +69,7 @@ class Gateway(Starlette):
         self.metrics = Metrics()
         self._client: UpstreamClient | None = None
         self._name = f"llama3-tools-{secrets.token_hex(8)}"
+        self._access = Access(settings, self._name)
         self._kept = KeptItems()
         cors = Middleware(
             CORSMiddleware,
@@ -86,26 +81,22 @@ class Gateway(Starlette):
         )
         super().__init__(
             routes=[
-                Route("/", root),
-                Route("/healthz", healthz),
-                Route("/metrics", metrics),
-                self._route("/v1/chat/completions", self.chat, "chat", "POST"),
-                self._route("/v1/responses", self.responses, "responses", "POST"),
-                self._route("/v1/messages", self.messages, "messages", "POST"),
-                self._route("/v1/messages/count_tokens", self.count_tokens, "count_tokens", "POST"),
-                self._route("/api/chat", self.ollama_chat, "ollama_chat", "POST"),
+                self._route("/", _root, "none", "GET", is_open=True),
+                self._route("/healthz", self.healthz, "none", "GET", is_open=True),
+                self._route("/metrics", self.write_metrics, "none", "GET"),
+                *(self._route(api.path, self._answering(api), api.name, "POST", api=api) for api in APIS),
+                self._route("/v1/messages/count_tokens", self.count_tokens, "count_tokens", "POST", api=MESSAGES),
                 self._route("/v1/models", self.models, "models", "GET"),
+                self._route("/api/show", self.show, "show", "POST", api=OLLAMA),
+                *(self._route(path, _of_anthropic, "none", api=MESSAGES) for path in _OF_ANTHROPIC),
                 *(self._route(path, _misplaced, "none") for path in _MISPLACED),
-                *(self._route(path, self.pass_on, "pass_through") for path in _STATELESS),
                 *(self._route(path, _stateful, "none") for path in _STATEFUL),
-                *(self._route(path, _of_anthropic, "none") for path in _OF_ANTHROPIC),
                 self._route("/v1/{rest:path}", self.pass_on, "pass_through"),
-                self._route("/api/{rest:path}", self.pass_on, "pass_through"),
+                self._route("/api/{rest:path}", self.pass_on, "pass_through", api=OLLAMA),
             ],
             middleware=[
                 Middleware(Recording, self.metrics, logs_content=settings.log_content),
                 *([cors] if settings.cors else []),
-                Middleware(Access, settings, self._name),
             ],
             exception_handlers={HTTPException: _not_found},
             lifespan=_closing,
@@ -125,56 +116,31 @@ class Gateway(Starlette):
         if client:
             await client.aclose()
 
-    async def chat(self, exchange: Exchange, data: bytes) -> None:
-        """Answer a chat completion."""
-        body, settings = self._begin(exchange, data)
-        if not body.get("tools"):
-            if body.get("functions"):
-                message = 'functions is not supported: send the same as tools, [{"type": "function", "function": …}]'
-                raise bad_request(message, "functions")
-            await self._without_tools(exchange, data, body, settings)
+    async def answer(self, exchange: Exchange, data: bytes, api: Api) -> None:
+        """Answer a request of an API, with tools or, as other APIs know them not, without."""
+        body, settings = self._begin(exchange, data, api)
+        request = api.request(body, self._kept)
+        if not body.get("tools") and api.is_of_upstream:
+            if has_tool_history(request.get("messages")):  # which a server without tools refuses
+                data = prepare_turn(request, settings, api.dialect).written()
+            await pass_through(exchange, self.client, settings.upstream, data)
             return
-        options = body.get("stream_options")
-        include_usage = isinstance(options, dict) and options.get("include_usage") is True
-        shape = ChatShape(include_usage=include_usage)
-        turn = prepare_turn(body, settings)
-        await Engine(exchange, self.client, self.settings, ChatDialect(), shape).answer(turn)
-
-    async def responses(self, exchange: Exchange, data: bytes) -> None:
-        """Answer a request of OpenAI's Responses API, by asking for a chat completion."""
-        body, settings = self._begin(exchange, data)
-        turn = prepare_turn(from_responses(body, self._kept), settings)
-        shape = ResponseShape(body, self._kept)
-        await Engine(exchange, self.client, self.settings, ChatDialect(), shape).answer(turn)
-
-    async def messages(self, exchange: Exchange, data: bytes) -> None:
-        """Answer a request of Anthropic's Messages API, by asking for a chat completion."""
-        body, settings = self._begin(exchange, data)
-        turn = prepare_turn(from_messages(body), settings)
-        await Engine(exchange, self.client, self.settings, ChatDialect(), MessageShape(body)).answer(turn)
+        turn = prepare_turn(request, settings, api.dialect)
+        await Engine(exchange, self.client, self.settings, api.dialect, api.shape(body, self._kept)).answer(turn)
 
     async def count_tokens(self, exchange: Exchange, data: bytes) -> None:
         """Answer how many tokens a request of the Messages API has."""
-        body, settings = self._begin(exchange, data)
-        turn = prepare_turn(from_messages(body), settings)
+        body, settings = self._begin(exchange, data, MESSAGES)
+        turn = prepare_turn(MESSAGES.request(body, self._kept), settings, MESSAGES.dialect)
         await send_token_count(exchange, self.client, turn, self.settings.max_answer)
 
-    async def ollama_chat(self, exchange: Exchange, data: bytes) -> None:
-        """Answer a chat in Ollama's own form."""
-        body, settings = self._begin(exchange, data, streams_by_default=True)
-        if body.get("tools"):
-            turn = prepare_turn(from_ollama(body), settings, is_ollama=True)
-            await Engine(exchange, self.client, self.settings, OllamaDialect(), OllamaShape()).answer(turn)
-        else:
-            await self._without_tools(exchange, data, from_ollama(body), settings, is_ollama=True)
+    async def show(self, exchange: Exchange, data: bytes) -> None:
+        """Answer what an upstream says of a model, which can call tools here."""
+        await send_model(exchange, self.client, self._upstream_of(data), data)
 
     async def pass_on(self, exchange: Exchange, data: bytes) -> None:
         """Pass a request on as it is."""
-        settings = self.settings.default
-        if self.settings.models and data.lstrip().startswith(b"{"):
-            with suppress(GatewayError):  # what is no JSON has no model
-                settings = self.settings.of_model(read_body(data).get("model"))
-        await pass_through(exchange, self.client, settings.upstream, data)
+        await pass_through(exchange, self.client, self._upstream_of(data), data)
 
     async def models(self, exchange: Exchange, data: bytes) -> None:
         """Answer which models there are: of several upstreams, the models of all."""
@@ -184,12 +150,27 @@ class Gateway(Starlette):
         else:
             await send_models(exchange, self.client, upstreams)
 
-    def _route(self, path: str, answer: Answer, name: str, *methods: str) -> Route:
-        return Route(path, Endpoint(name, self.settings, answer), methods=methods or None)
+    async def healthz(self, exchange: Exchange, _data: bytes) -> None:
+        """Answer that the gateway runs, and, unless it asks for a key, in front of which server."""
+        behind = {} if self.settings.api_key else {"upstream": self.settings.default.upstream.shown}
+        await exchange.answer_json(HTTPStatus.OK, {"status": "ok", "name": "llama3-tools", **behind})
 
-    def _begin(
-        self, exchange: Exchange, data: bytes, *, streams_by_default: bool = False
-    ) -> tuple[_Body, ModelSettings]:
+    async def write_metrics(self, exchange: Exchange, _data: bytes) -> None:
+        """Answer what was counted, for Prometheus."""
+        await exchange.answer(HTTPStatus.OK, generate_latest(self.metrics.registry), CONTENT_TYPE_PLAIN_0_0_4.encode())
+
+    def _route(
+        self, path: str, answer: Answer, name: str, *methods: str, api: Api = CHAT, is_open: bool = False
+    ) -> Route:
+        endpoint = Endpoint(
+            name=name, answer=answer, settings=self.settings, access=self._access, api=api, is_open=is_open
+        )
+        return Route(path, endpoint, methods=methods or None)
+
+    def _answering(self, api: Api) -> Answer:
+        return lambda exchange, data: self.answer(exchange, data, api)
+
+    def _begin(self, exchange: Exchange, data: bytes, api: Api) -> tuple[dict[str, Any], ModelSettings]:
         """Return the body of a request that is read, and the settings of its model."""
         began = perf_counter()
         record = exchange.record
@@ -197,19 +178,18 @@ class Gateway(Starlette):
         model = body.get("model")
         record.model = model if isinstance(model, str) else None
         stream = body.get("stream")
-        record.is_stream = streams_by_default if stream is None else stream is True
+        record.is_stream = api.streams_by_default if stream is None else stream is True
         if record.logs_content:
             record.content["request"] = body
         record.added += perf_counter() - began
         return body, self.settings.of_model(model)
 
-    async def _without_tools(
-        self, exchange: Exchange, data: bytes, body: _Body, settings: ModelSettings, *, is_ollama: bool = False
-    ) -> None:
-        """Pass a request on: as it is, unless its history holds calls, which a server without tools refuses."""
-        if has_tool_history(body.get("messages")):
-            data = prepare_turn(body, settings, is_ollama=is_ollama).written()
-        await pass_through(exchange, self.client, settings.upstream, data)
+    def _upstream_of(self, data: bytes) -> Upstream:
+        """Return the upstream for a request that is not read."""
+        if self.settings.models and data.lstrip().startswith(b"{"):
+            with suppress(GatewayError):  # what is no JSON has no model
+                return self.settings.of_model(read_body(data).get("model")).upstream
+        return self.settings.default.upstream
 
 
 @asynccontextmanager
@@ -218,21 +198,8 @@ async def _closing(gateway: Gateway) -> AsyncIterator[None]:
     await gateway.aclose()
 
 
-async def root(_request: Request) -> Response:
-    """Answer what this is, for people with a browser."""
-    return PlainTextResponse("llama3-tools gateway: point your client's base_url at /v1\n")
-
-
-async def healthz(request: Request) -> Response:
-    """Answer that the gateway runs, and, unless it asks for a key, in front of which server."""
-    settings: GatewaySettings = request.app.settings
-    behind = {} if settings.api_key else {"upstream": settings.default.upstream.shown}
-    return JSONResponse({"status": "ok", "name": "llama3-tools", **behind})
-
-
-async def metrics(request: Request) -> Response:
-    """Answer what was counted, for Prometheus."""
-    return Response(generate_latest(request.app.metrics.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+async def _root(exchange: Exchange, _data: bytes) -> None:
+    await exchange.answer(HTTPStatus.OK, b"llama3-tools gateway: point your client's base_url at /v1\n", b"text/plain")
 
 
 async def _stateful(exchange: Exchange, _data: bytes) -> None:

@@ -1,8 +1,10 @@
-"""How each request is answered: its body, a client that leaves, errors, the record of it."""
+"""How each request is answered: who may ask, its body, a client that leaves, errors, the record of it."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
 
@@ -11,14 +13,16 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from llama3_gateway.access import Access
+from llama3_gateway.api import CHAT, Api
 from llama3_gateway.errors import GatewayError, UpstreamRefusal
-from llama3_gateway.exchange import JSON, Exchange
+from llama3_gateway.exchange import Exchange
 from llama3_gateway.framing import written
 from llama3_gateway.logs import log_fault, log_request
 from llama3_gateway.metrics import Metrics, RequestRecord
 from llama3_gateway.settings import GatewaySettings
 
-__all__ = ["Answer", "Endpoint", "Recording", "error_response", "is_of_messages"]
+__all__ = ["Answer", "Endpoint", "Recording", "error_response"]
 
 Answer: TypeAlias = Callable[[Exchange, bytes], Awaitable[None]]
 """Answers a request with this body."""
@@ -26,16 +30,26 @@ Answer: TypeAlias = Callable[[Exchange, bytes], Awaitable[None]]
 _CLIENT_CLOSED_REQUEST = 499
 """nginx's word for a client that has gone."""
 _FAULT = "a fault of the gateway: its log says where"
+_ID_HEADERS = (b"x-request-id", b"request-id")
+"""Where OpenAI's clients, and Anthropic's, look for the id of a request."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Endpoint:
     """The application behind a route: it answers while the client is there, and explains what cannot be answered."""
 
-    def __init__(self, name: str, settings: GatewaySettings, answer: Answer) -> None:
-        """Take the route's name, the limits of a request, and what answers it."""
-        self.__name__ = name
-        self._settings = settings
-        self._answer = answer
+    name: str
+    """Of the route, in metrics and in the log."""
+    answer: Answer
+    """What answers a request."""
+    settings: GatewaySettings
+    """The limits of a request."""
+    access: Access
+    """Who may ask."""
+    api: Api = CHAT
+    """The API to which the route belongs: its clients' keys, and its errors."""
+    is_open: bool = False
+    """Whether all may ask, with or without the gateway's key."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, and stop at once if the client leaves: this closes the upstream's answer.
@@ -51,28 +65,36 @@ class Endpoint:
                 group.cancel_scope.cancel()
 
             try:
+                exchange.headers = self.access.admit(exchange.headers, self.api.key_header, is_open=self.is_open)
                 body = await self._body(exchange)
                 group.start_soon(watch)
-                await self._answer(exchange, body)
+                await self.answer(exchange, body)
             except ClientDisconnect:
                 pass
-            except UpstreamRefusal as refusal:
-                exchange.record.reason = refusal.reason
-                await exchange.respond(_refusal_response(refusal, exchange.path))
             except GatewayError as error:
-                await _explain(exchange, error)
+                await self._explain(exchange, error)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next request is answered
                 log_fault("a request could not be answered", error, exchange.record)
-                await _explain(exchange, GatewayError(500, _FAULT, code="fault"))
+                await self._explain(exchange, GatewayError(500, _FAULT, code="fault"))
             group.cancel_scope.cancel()
 
     async def _body(self, exchange: Exchange) -> bytes:
         try:
-            with anyio.fail_after(self._settings.timeout):
-                return await exchange.body(self._settings.max_body)
+            with anyio.fail_after(self.settings.timeout):
+                return await exchange.body(self.settings.max_body)
         except TimeoutError:
             message = "the body of the request did not come in time: --timeout allows more"
             raise GatewayError(HTTPStatus.REQUEST_TIMEOUT, message, reason=message) from None
+
+    async def _explain(self, exchange: Exchange, error: GatewayError) -> None:
+        response = error_response(error, exchange.scope, self.api)
+        if isinstance(error, UpstreamRefusal) and self.api.passes_errors_on:
+            response = Response(error.body, error.status)
+            response.raw_headers = [*error.headers, (b"content-length", str(len(error.body)).encode())]
+        elif isinstance(error, UpstreamRefusal):
+            response.raw_headers += [header for header in error.headers if header[0] != b"content-type"]
+        if not exchange.is_started and await exchange.discard():
+            await exchange.respond(response)
 
 
 class Recording:
@@ -89,57 +111,42 @@ class Recording:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope["path"] = "/" + "/".join(part for part in scope["path"].split("/") if part not in {"", "."})
+        scope["path"] = _plain(scope["path"])
+        if raw_path := scope.get("raw_path"):
+            scope["raw_path"] = _plain(raw_path.decode("latin-1")).encode("latin-1")
         record = RequestRecord(scope["method"], scope["path"], logs_content=self._logs_content)
         scope["state"] = {**scope.get("state", {}), "record": record}
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
                 record.status = int(message["status"])
+                message["headers"] = _with_id(list(message["headers"]), record)
             await send(message)
 
         self._metrics.open_requests.inc()
         try:
             await self._app(scope, receive, noting)
         finally:
-            record.route = getattr(scope.get("endpoint"), "__name__", record.route)
+            record.route = getattr(scope.get("endpoint"), "name", record.route)
             record.status = record.status or _CLIENT_CLOSED_REQUEST
             self._metrics.add(record)
             self._metrics.open_requests.dec()
             log_request(record)
 
 
-def error_response(error: GatewayError, scope: Scope) -> Response:
-    """Return an error in the form that the path of the request has, and note its reason."""
+def error_response(error: GatewayError, scope: Scope, api: Api = CHAT) -> Response:
+    """Return an error in the form of an API, and note its reason."""
     scope["state"]["record"].reason = error.reason
-    path = scope["path"]
-    if is_of_messages(path):
-        body: object = error.to_anthropic()
-    else:
-        body = {"error": error.message} if path.startswith("/api/") else error.to_openai()
-    return Response(written(body), error.status, media_type="application/json")
+    return Response(written(api.error(error)), error.status, media_type="application/json")
 
 
-def is_of_messages(path: str) -> bool:
-    """Return whether a path is one of Anthropic's Messages API.
-
-    >>> is_of_messages("/v1/messages"), is_of_messages("/v1/messages/count_tokens"), is_of_messages("/v1/models")
-    (True, True, False)
-    """
-    return f"{path}/".startswith("/v1/messages/")
+def _plain(path: str) -> str:
+    return "/" + "/".join(part for part in path.split("/") if part not in {"", "."})
 
 
-async def _explain(exchange: Exchange, error: GatewayError) -> None:
-    exchange.record.reason = error.reason
-    if not exchange.is_started:
-        await exchange.respond(error_response(error, exchange.scope))
-
-
-def _refusal_response(refusal: UpstreamRefusal, path: str) -> Response:
-    headers, body = refusal.headers, refusal.body
-    if is_of_messages(path) and all(name != b"content-encoding" for name, _ in headers):
-        headers = [*(header for header in headers if header[0] != b"content-type"), (b"content-type", JSON)]
-        body = written(GatewayError(refusal.status, refusal.message).to_anthropic())
-    response = Response(body, refusal.status)
-    response.raw_headers = [*headers, (b"content-length", str(len(body)).encode())]
-    return response
+def _with_id(headers: list[tuple[bytes, bytes]], record: RequestRecord) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer with the id of its request, if the upstream's have none."""
+    given = dict(headers).get(_ID_HEADERS[0])
+    record.id = given.decode("latin-1") if given else f"req_{secrets.token_hex(12)}"
+    named = {name for name, _ in headers}
+    return [*headers, *((name, record.id.encode("latin-1")) for name in _ID_HEADERS if name not in named)]

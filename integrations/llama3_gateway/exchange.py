@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Coroutine, Iterable
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+import anyio
+import anyio.lowlevel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -25,6 +28,11 @@ EVENT_STREAM = b"text/event-stream; charset=utf-8"
 NDJSON = b"application/x-ndjson"
 KEY_HEADERS = frozenset({b"authorization", b"x-api-key"})
 """Headers with a client's key: those of OpenAI's clients, and of Anthropic's."""
+_GZIP = zlib.MAX_WBITS | 16
+_SECONDS_TO_DISCARD = 1.0
+_WRITES_IN_A_ROW = 4
+"""How often is written before other tasks have their turn: only then it is known that the client has left.
+asyncio warns of the fifth write after it."""
 _OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
 
 
@@ -52,38 +60,60 @@ class Exchange:
         self.is_writing = False
         """Whether the client is to take something that was sent."""
         self.scope = scope
+        self._is_read = not {b"content-length", b"transfer-encoding"} & dict(self.headers).keys()
+        """Whether the whole body was received."""
+        self._writes = 0
         self._receive = receive
         self._send = send
 
     def asking_for(self, media: bytes) -> list[Header]:
-        """Return the client's headers for a request of the gateway's own, whose answer comes as it is.
-
-        Args:
-            media: the media type of the answer.
-        """
+        """Return the client's headers for a request of the gateway's own, whose answer comes as it is."""
         own = [(b"content-type", JSON), (b"accept-encoding", b"identity"), (b"accept", media)]
         return [*(header for header in self.headers if header[0] not in _OWN_MEDIA), *own]
 
     async def body(self, most: int) -> bytes:
-        """Return the whole body.
-
-        Args:
-            most: how many bytes it may have.
+        """Return the whole body, decompressed.
 
         Raises:
-            GatewayError: it has more.
+            GatewayError: it has more, or is compressed by anything but gzip.
             ClientDisconnect: the client has gone before its end.
         """
         request = Request(self.scope, self._receive)
-        length = request.headers.get("content-length", "")
+        length, encoding = (request.headers.get(name, "") for name in ("content-length", "content-encoding"))
         if length.isdecimal() and int(length) > most:
             raise _too_long(most)
+        if encoding.lower() not in {"", "identity", "gzip"}:
+            message = f"the body is compressed by {encoding}: send it as it is, or by gzip"
+            raise GatewayError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, reason="a compression that is not known")
+        unpack = zlib.decompressobj(_GZIP) if encoding.lower() == "gzip" else None
+        self.headers = [header for header in self.headers if header[0] != b"content-encoding"]
+        message = "the body is no gzip, as its Content-Encoding says"
+        no_gzip = GatewayError(HTTPStatus.BAD_REQUEST, message, reason="no gzip")
         body = bytearray()
-        async for piece in request.stream():
-            body += piece
-            if len(body) > most:
-                raise _too_long(most)
+        try:
+            async for piece in request.stream():
+                body += unpack.decompress(piece, most + 1 - len(body)) if unpack else piece
+                if len(body) > most:
+                    raise _too_long(most)
+        except zlib.error:
+            raise no_gzip from None
+        self._is_read = True
+        if unpack and not unpack.eof:
+            raise no_gzip
         return bytes(body)
+
+    async def discard(self) -> bool:
+        """Take what is left of the body, which the client may insist on sending, and return whether it is still there.
+
+        What takes longer than a second closes the connection, with the answer.
+        """
+        with anyio.move_on_after(_SECONDS_TO_DISCARD):
+            while not self._is_read:
+                message = await self._receive()
+                if message["type"] == "http.disconnect":
+                    return False
+                self._is_read = not message.get("more_body", False)
+        return True
 
     async def disconnected(self) -> None:
         """Wait until the client has gone, or has its answer."""
@@ -99,6 +129,9 @@ class Exchange:
         """Send some of the body."""
         self.is_writing = True
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        self._writes += 1
+        if not self._writes % _WRITES_IN_A_ROW:
+            await anyio.lowlevel.checkpoint()
         self.is_writing = False
         self.last_written = perf_counter()
 
@@ -110,6 +143,8 @@ class Exchange:
     async def respond(self, response: Response) -> None:
         """Send a whole answer."""
         self.is_started = self.is_finished = True
+        if not self._is_read:
+            response.headers["connection"] = "close"
         await response(self.scope, self._receive, self._send)
 
     async def answer(self, status: int, content: bytes, content_type: bytes = JSON) -> None:

@@ -1,10 +1,10 @@
-"""Server-sent events and lines of JSON: taken out of bytes that may be cut anywhere, and written."""
+"""Server-sent events and JSON: taken out of bytes that may be cut anywhere, and written."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ from llama3_gateway.errors import BrokenOffError, GatewayError, shortened
 __all__ = [
     "DONE",
     "EventReader",
-    "LineReader",
     "ServerEvent",
     "read_body",
     "read_object",
@@ -37,9 +36,6 @@ write_json: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":")).encod
 write_str: Callable[[str], str] = json.encoder.encode_basestring_ascii
 """Writes a text as JSON, as `write_json` does, and sooner."""
 
-# What raw_decode calls.
-_scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # not in typeshed
-
 
 class ServerEvent(NamedTuple):
     """One server-sent event."""
@@ -51,12 +47,7 @@ class ServerEvent(NamedTuple):
 
 
 class EventReader:
-    r"""Reads server-sent events. Lines end with a line feed, a carriage return or both, and with nothing else.
-
-    >>> reader = EventReader()
-    >>> reader.feed(b": comment\n\nevent: error\nda"), reader.feed(b"ta: {}\n\n")
-    ([], [ServerEvent(data=b'{}', name=b'error')])
-    """
+    r"""Reads server-sent events. Lines end with a line feed, a carriage return or both, and with nothing else."""
 
     def __init__(self) -> None:
         """Begin a stream."""
@@ -104,42 +95,11 @@ class EventReader:
         return ServerEvent(b"\n".join(lines), name) if lines else None
 
 
-class LineReader:
-    r"""Reads lines, each of which is to hold one JSON object.
-
-    >>> reader = LineReader()
-    >>> reader.feed(b'{"a'), reader.feed(b'": 1}\n\n'), reader.end()
-    ([], [b'{"a": 1}'], [])
-    """
-
-    def __init__(self) -> None:
-        """Begin a stream."""
-        self._held: list[bytes] = []
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """Take the next bytes, and return the lines that are whole and not blank."""
-        if b"\n" not in data:
-            self._held.append(data)
-            return []
-        *lines, rest = b"".join([*self._held, data]).split(b"\n")
-        self._held = [rest]
-        return list(_not_blank(lines))
-
-    def end(self) -> list[bytes]:
-        """Return the last line, if no line break ends it."""
-        rest, self._held = b"".join(self._held), []
-        return list(_not_blank([rest]))
-
-
 def write_event(value: object, name: str = "") -> bytes:
     r"""Write a value of JSON as a server-sent event.
 
     >>> write_event({"a": 1}), write_event({}, "error")
     (b'data: {"a":1}\n\n', b'event: error\ndata: {}\n\n')
-
-    Args:
-        value: the value.
-        name: the type of the event; empty for none.
     """
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {write_json(value)}\n\n".encode()
@@ -153,33 +113,17 @@ def written(value: object) -> bytes:
 def read_object(data: bytes, what: str) -> dict[str, Any]:
     """Read a JSON object that an upstream has sent.
 
-    Args:
-        data: its bytes.
-        what: begins the error.
-
     Raises:
         BrokenOffError: the bytes are not JSON, or not an object.
     """
     try:
-        value = _read_json(data)
+        value = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
         shown = shortened(data.decode("utf-8", "replace"))
         raise BrokenOffError(f"{what} is no JSON ({type(error).__name__}): {shown}") from None
     if not isinstance(value, dict):
         raise BrokenOffError(f"{what} is no JSON object: {shortened(data.decode('utf-8', 'replace'))}")
     return value
-
-
-def _read_json(data: bytes) -> object:
-    """Return what `json.loads` does, sooner if the bytes are one value and nothing else, as they are in a stream."""
-    try:
-        text = data.decode()
-        value, end = _scan(text, 0)
-        if end == len(text):
-            return value
-    except (ValueError, StopIteration):
-        pass
-    return json.loads(data)
 
 
 def read_body(data: bytes) -> dict[str, Any]:
@@ -191,11 +135,7 @@ def read_body(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}") from None
+        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}", reason="no JSON") from None
     if not isinstance(value, dict):
-        raise GatewayError(HTTPStatus.BAD_REQUEST, 'the body is no JSON object: send {"model": …, "messages": […]}')
+        raise GatewayError(HTTPStatus.BAD_REQUEST, "the body is no JSON object", reason="no JSON object")
     return value
-
-
-def _not_blank(lines: list[bytes]) -> Iterator[bytes]:
-    return (line for line in lines if line.strip())

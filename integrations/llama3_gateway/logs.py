@@ -34,6 +34,7 @@ class JsonLines(logging.Formatter):
 def log_request(record: RequestRecord) -> None:
     """Log a request that was answered."""
     fields: dict[str, object] = {
+        "id": record.id,
         "method": record.method,
         "path": record.path,
         "route": record.route,
@@ -53,12 +54,9 @@ def log_request(record: RequestRecord) -> None:
 
 
 def log_fault(what: str, error: BaseException, record: RequestRecord) -> None:
-    """Log a fault of the gateway's own: what was done about it, and where it came from, without the model's text.
+    """Log a fault of the gateway's own: what was done about it, and where it came from.
 
-    Args:
-        what: what happened, and what was done.
-        error: the exception. Of its message only the type is logged, as it may quote a model.
-        record: the request.
+    Of the error only the type is logged, as its message may quote a model.
     """
     record.faults += 1
     places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from llama3_gateway.errors import bad_request
+from llama3_gateway.left_out import client_tools, placeholder
 
 __all__ = ["NEEDS_ANTHROPIC", "from_messages"]
 
 NEEDS_ANTHROPIC = "needs Anthropic's own servers, and the gateway asks another one"
-"""Why a field, a tool, a block or a path of the Messages API is refused."""
+"""Why a field or a path of the Messages API is refused."""
 _REFUSED = {
     "container": "leave it out",
     "mcp_servers": "let your client connect to them, and declare what they offer as tools",
@@ -23,8 +24,9 @@ _SENT = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
 """Fields that a chat completion has, too."""
 _SERVER_TOOLS = ("advisor", "code_execution", "mcp_toolset", "tool_search", "web_fetch", "web_search")
 """How the types of tools begin that Anthropic's own servers run."""
-_READ_BY_CHAT = frozenset({"tool_use", "thinking", "redacted_thinking"})
+_READ_BY_CHAT = frozenset({"text", "tool_use", "thinking", "redacted_thinking"})
 """Types of blocks that the chat layer knows."""
+_TOOL = '{"name": …, "input_schema": …}'
 _BETWEEN_BLOCKS = "\n\n"
 """What stands between two texts, which a server may take as one only."""
 
@@ -49,8 +51,8 @@ def from_messages(body: Mapping[str, Any]) -> dict[str, Any]:
     chat = {name: body[name] for name in _SENT if body.get(name) is not None}
     chat["messages"] = _messages(body)
     if tools := body.get("tools"):
-        chat["tools"] = [_tool(tool, place) for place, tool in enumerate(tools)] if isinstance(tools, list) else tools
-        chat["tool_choice"] = body.get("tool_choice")
+        chat["tools"] = client_tools(tools, _tool, _TOOL)
+        chat["tool_choice"] = _tool_choice(body.get("tool_choice"))
     if stops := body.get("stop_sequences"):
         chat["stop"] = stops
     if (schema := _answer_schema(body.get("output_config"))) is not None:
@@ -78,45 +80,49 @@ def _message(message: object, where: str) -> dict[str, Any]:
 
 
 def _content(content: object, where: str, separator: str = _BETWEEN_BLOCKS) -> object:
-    """Return the parts that blocks become, or the text if there is nothing else.
-
-    Args:
-        content: a text or a list of blocks.
-        where: it stands, for errors.
-        separator: what stands between two texts. The model's own go on where they ended.
-    """
+    """Return the parts that blocks become, or the text if there is nothing else."""
     if not isinstance(content, list):
         if not isinstance(content, (str, type(None))):
             raise bad_request(f"{where} is a text or a list of blocks", where)
         return content
     parts: list[dict[str, Any]] = []
     for place, block in enumerate(content):
-        part = _part(block, f"{where}[{place}]")
-        if parts and part["type"] == parts[-1]["type"] == "text":
-            parts[-1]["text"] += separator + part["text"]
-        else:
-            parts.append(part)
+        for part in _parts(block, f"{where}[{place}]"):
+            if parts and part["type"] == parts[-1]["type"] == "text":
+                parts[-1]["text"] += separator + part["text"]
+            else:
+                parts.append(part)
     return "".join(part["text"] for part in parts) if all(part["type"] == "text" for part in parts) else parts
 
 
-def _part(block: object, where: str) -> dict[str, Any]:
+def _parts(block: object, where: str) -> list[dict[str, Any]]:
+    """Return the parts that a block becomes. What the model cannot read becomes a text that says so."""
     kind = block.get("type") if isinstance(block, Mapping) else None
     if not isinstance(block, Mapping) or not isinstance(kind, str):
         raise bad_request(f'{where} is a block such as {{"type": "text", "text": "Hi"}}', where)
-    if kind == "text":
-        return {"type": "text", "text": str(block.get("text") or "")}
     if kind in _READ_BY_CHAT:
-        return dict(block)
+        return [_text(block) if kind == "text" else dict(block)]
     if kind == "tool_result":
-        return {**block, "content": _content(block.get("content"), f"{where}.content")}
+        return [{**block, "content": _content(block.get("content"), f"{where}.content")}]
     given = block.get("source")
     source = given if isinstance(given, Mapping) else {}
     if kind == "image" and (url := _image_url(source)):
-        return {"type": "image_url", "image_url": {"url": url}}
-    if kind == "document" and source.get("type") == "text":
-        return {"type": "text", "text": str(source.get("data") or "")}
-    what = f"{kind!r} with a source {source.get('type')!r}" if "source" in block else repr(kind)
-    raise bad_request(f"{where} is a {what}, which {NEEDS_ANTHROPIC}: send texts and images, by base64 or URL", where)
+        return [{"type": "image_url", "image_url": {"url": url}}]
+    if kind == "search_result":
+        return [_text({"text": f"{block.get('title')} ({given})"}), *_nested(block.get("content"), where)]
+    if kind == "document" and source.get("type") in {"text", "content"}:
+        return _nested(source.get("data") or source.get("content"), f"{where}.source")
+    is_pdf = kind == "document" and source.get("type") in {"base64", "url"}
+    return [placeholder("PDF" if is_pdf else kind)]
+
+
+def _nested(content: object, where: str) -> list[dict[str, Any]]:
+    read = _content(content, f"{where}.content")
+    return read if isinstance(read, list) else [_text({"text": read})]
+
+
+def _text(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "text", "text": str(block.get("text") or "")}
 
 
 def _image_url(source: Mapping[str, Any]) -> str | None:
@@ -125,20 +131,27 @@ def _image_url(source: Mapping[str, Any]) -> str | None:
     return str(source.get("url")) if source.get("type") == "url" else None
 
 
-def _tool(tool: object, place: int) -> dict[str, Any]:
+def _tool(tool: object, place: int) -> dict[str, Any] | None:
+    """Return a tool as a function; `None` if Anthropic's servers would run it."""
     where = f"tools[{place}]"
     if not isinstance(tool, Mapping):
-        raise bad_request(f'{where} is an object such as {{"name": …, "input_schema": …}}', where)
+        raise bad_request(f"{where} is an object such as {_TOOL}", where)
     kind, schema = tool.get("type"), tool.get("input_schema")
     if isinstance(kind, str) and kind.startswith(_SERVER_TOOLS):
-        raise bad_request(f"{where} is {kind!r}, which {NEEDS_ANTHROPIC}: declare a tool that your client runs", where)
-    if not isinstance(tool.get("name"), str):
-        raise bad_request(f'{where} has no name: send {{"name": …, "input_schema": …}}', f"{where}.name")
+        return None
+    if not isinstance(tool.get("name"), str) or not tool["name"]:
+        raise bad_request(f"{where} has no name: send {_TOOL}", f"{where}.name")
     if not isinstance(schema, Mapping):
         known = f"{kind!r} is known to Anthropic's models only" if kind not in (None, "custom") else "it has none"
         raise bad_request(f"{where} is to be declared with an input_schema: {known}", f"{where}.input_schema")
     function = {"name": tool["name"], "description": tool.get("description"), "parameters": schema}
     return {"type": "function", "function": {name: value for name, value in function.items() if value is not None}}
+
+
+def _tool_choice(choice: object) -> object:
+    if choice is None or (isinstance(choice, Mapping) and choice.get("type") in {"auto", "any", "tool", "none"}):
+        return choice
+    raise bad_request('tool_choice is {"type": "auto"}, "any", "none", or "tool" and its name', "tool_choice")
 
 
 def _answer_schema(output_config: object) -> Mapping[str, Any] | None:

@@ -24,6 +24,8 @@ class RequestRecord:
 
     method: str
     path: str
+    id: str = ""
+    """What its answer's header `x-request-id` says; empty if there was no answer."""
     route: str = "none"
     """One of a few words, as metrics need them: a route's name, `pass_through` or `none`."""
     model: str | None = None
@@ -55,13 +57,7 @@ class RequestRecord:
 
 
 class Metrics:
-    """Adds up the requests.
-
-    >>> metrics = Metrics()
-    >>> metrics.add(RequestRecord("POST", "/v1/chat/completions", "chat", status=200, calls=2))
-    >>> metrics.registry.get_sample_value("llama3_gateway_tool_calls_total")
-    2.0
-    """
+    """Adds up the requests."""
 
     def __init__(self) -> None:
         """Begin with nothing."""

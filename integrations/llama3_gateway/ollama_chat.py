@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from llama3_gateway.answer_parts import arguments_of, function_of
-from llama3_gateway.errors import BrokenOffError
+from llama3_gateway.errors import BrokenOffError, bad_request
 from llama3_gateway.exchange import NDJSON
-from llama3_gateway.framing import LineReader, read_object, write_json, written
-from llama3_gateway.ollama_images import images_as_parts
-from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
-from llama3_gateway.turns import ChoiceReader, Delta
-from llama3_tools.chat import Reply
+from llama3_gateway.framing import read_object, write_json, written
+from llama3_gateway.openai_chat import require_tools
+from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
+from llama3_tools.chat import Reply, Request
 
 __all__ = ["OllamaDialect", "OllamaShape", "from_ollama"]
 
@@ -25,6 +24,7 @@ _COUNTS = (
     "eval_duration",
 )
 """Tokens and nanoseconds."""
+_BASE64 = "data:image/*;base64,"
 _NAMES = {"reasoning_content": "thinking"}
 
 
@@ -33,16 +33,10 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
 
     A result belongs to the first call of its tool that has none yet.
 
-    >>> call = {"function": {"name": "now", "arguments": {}}}
-    >>> messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_name": "now", "content": "12"}]
-    >>> for message in from_ollama({"messages": messages})["messages"]:
-    ...     print(message.get("tool_calls", [message])[0])
-    {'function': {'name': 'now', 'arguments': {}}, 'id': 'call_0'}
-    {'role': 'tool', 'content': '12', 'name': 'now', 'tool_call_id': 'call_0'}
-
     Raises:
-        GatewayError: the images of a result are no list.
+        GatewayError: a tool is no function, or the images of a result are no list.
     """
+    require_tools(body)
     messages = body.get("messages")
     if not isinstance(messages, list):
         return dict(body)
@@ -57,7 +51,7 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
             waiting = [(_name(call), call["id"]) for call in with_ids]
             numbered.append({**message, "tool_calls": with_ids})
         elif isinstance(message, Mapping) and message.get("role") == "tool":
-            numbered.append(images_as_parts(_result(message, waiting), f"messages[{place}]"))
+            numbered.append(_images_as_parts(_result(message, waiting), f"messages[{place}].images"))
         else:
             numbered.append(message)
     return {**body, "messages": numbered}
@@ -68,6 +62,16 @@ class OllamaDialect:
 
     path = "/api/chat"
     media = NDJSON
+    not_there = "the server has no /api/chat: is it Ollama, and does --upstream end in /v1?"
+
+    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return messages in which the images of results stand beside the text."""
+        return [_images_beside_text(message) for message in messages]
+
+    def constraint(self, request: Request) -> Mapping[str, Any]:
+        """Return what Ollama holds a model with."""
+        schema = request.answer_schema
+        return {"format": schema} if schema else request.constraint
 
     def reader(self) -> OllamaStreamReader:
         """Return what reads a stream."""
@@ -81,29 +85,29 @@ class OllamaDialect:
 
 
 class OllamaStreamReader:
-    r"""Reads a stream of Ollama's.
-
-    >>> reader = OllamaStreamReader()
-    >>> [chunk] = reader.feed(b'{"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": false}\n')
-    >>> chunk.pieces[0].delta["content"], reader.is_done
-    ('Hi', False)
-    """
+    r"""Reads a stream of Ollama's: lines of JSON."""
 
     def __init__(self) -> None:
         """Begin a stream."""
         self.is_done = False
-        self._lines = LineReader()
+        self._held: list[bytes] = []
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """Take the next bytes, and yield the chunks that are whole."""
-        return self._chunks(self._lines.feed(data))
+        self._held.append(data)
+        if b"\n" in data:
+            *lines, rest = b"".join(self._held).split(b"\n")
+            self._held = [rest]
+            yield from self._chunks(lines)
 
     def end(self) -> Iterator[Chunk]:
         """Take the end of the stream, and yield a last chunk that no line break has closed."""
-        return self._chunks(self._lines.end())
+        return self._chunks([b"".join(self._held)])
 
     def _chunks(self, lines: list[bytes]) -> Iterator[Chunk]:
         for line in lines:
+            if not line.strip():
+                continue
             body = read_object(line, "a line of the upstream's stream")
             if body.get("error"):
                 raise BrokenOffError(f"the upstream reports an error: {body['error']}", body=body)
@@ -111,7 +115,7 @@ class OllamaStreamReader:
             yield _chunk(body)
 
 
-class OllamaShape:
+class OllamaShape(Shape):
     """Writes Ollama's chats for one client."""
 
     content_type = NDJSON
@@ -140,9 +144,9 @@ class OllamaShape:
         """Return a line for each delta."""
         return b"".join(self._line(_message(delta), calls_in(delta)) for delta in deltas)
 
-    def finish(self, _index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
+    def finish(self, _index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Keep what the last line has."""
-        reason = choice.finish_reason if choice.finish_reason not in {None, "tool_calls"} else "stop"
+        reason = finish_reason if finish_reason not in {None, "tool_calls"} else "stop"
         self._last = {"done_reason": reason, "done": True, **extra}
         return b""
 
@@ -161,6 +165,32 @@ class OllamaShape:
 
     def _line(self, message: dict[str, Any], calls: Sequence[Mapping[str, Any]] = ()) -> bytes:
         return _with_message({**self._head, "done": False}, message, calls) + b"\n"
+
+
+def _images_as_parts(result: Message, where: str) -> Message:
+    """Return a tool's result whose images are parts of its content: they stay with it in a conversation."""
+    images = result.get("images")
+    if not images:
+        return {name: value for name, value in result.items() if name != "images"}
+    if not isinstance(images, list):
+        raise bad_request(f"{where} is a list of images, each as base64", where)
+    content = result.get("content")
+    text = {
+        "type": "text",
+        "text": content if isinstance(content, str) else "" if content is None else write_json(content),
+    }
+    parts = ({"type": "image_url", "image_url": {"url": f"{_BASE64}{image}"}} for image in images)
+    return {**{name: value for name, value in result.items() if name != "images"}, "content": [text, *parts]}
+
+
+def _images_beside_text(message: Message) -> Message:
+    content = message.get("content")
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    images = [part["image_url"]["url"].removeprefix(_BASE64) for part in parts if part.get("type") == "image_url"]
+    if not images:
+        return message
+    texts = [str(part["text"]) for part in parts if part.get("type") == "text"]
+    return {**message, "content": "\n\n".join(texts), "images": images}
 
 
 def _with_message(body: dict[str, Any], message: dict[str, Any], calls: Sequence[Mapping[str, Any]] = ()) -> bytes:

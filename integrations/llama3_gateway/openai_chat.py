@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.exchange import EVENT_STREAM
+from llama3_gateway.errors import BrokenOffError, bad_request
 from llama3_gateway.framing import (
     DONE,
     EventReader,
@@ -17,14 +16,32 @@ from llama3_gateway.framing import (
     write_str,
     written,
 )
-from llama3_gateway.shapes import Chunk, Piece, Usage, calls_in
-from llama3_gateway.turns import ChoiceReader, Delta
-from llama3_tools.chat import Reply
+from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
-__all__ = ["ChatDialect", "ChatShape"]
+__all__ = ["ChatDialect", "ChatShape", "require_tools"]
 
 _OF_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
 _OF_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
+
+
+def require_tools(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request whose tools are functions.
+
+    Raises:
+        GatewayError: it has others, or functions in their old form.
+    """
+    tools = body.get("tools")
+    if not tools and body.get("functions"):
+        message = 'functions is not supported: send the same as tools, [{"type": "function", "function": …}]'
+        raise bad_request(message, "functions")
+    for place, tool in enumerate(tools if isinstance(tools, list) else ()):
+        kind = tool.get("type", "function") if isinstance(tool, Mapping) else "function"
+        if kind != "function":
+            where = f"tools[{place}]"
+            message = f'{where} is of type {kind!r}: only "function" tools can be called through the gateway'
+            raise bad_request(message, f"{where}.type")
+    return {**body}
 
 
 class ChatDialect:
@@ -32,6 +49,15 @@ class ChatDialect:
 
     path = "/v1/chat/completions"
     media = b"text/event-stream"
+    not_there = NOT_A_COMPLETION
+
+    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages as they are."""
+        return messages
+
+    def constraint(self, request: Request) -> Mapping[str, Any]:
+        """Return what the chat layer holds servers with."""
+        return request.constraint
 
     def reader(self) -> ChatStreamReader:
         """Return what reads a stream."""
@@ -45,13 +71,7 @@ class ChatDialect:
 
 
 class ChatStreamReader:
-    r"""Reads a stream of chat completion chunks.
-
-    >>> reader = ChatStreamReader()
-    >>> [chunk] = reader.feed(b'data: {"id": "1", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}\n\n')
-    >>> chunk.pieces[0].delta, reader.is_done
-    ({'content': 'Hi'}, False)
-    """
+    r"""Reads a stream of chat completion chunks."""
 
     def __init__(self) -> None:
         """Begin a stream."""
@@ -105,18 +125,13 @@ class ChatStreamReader:
             yield _chunk(body, "delta")
 
 
-class ChatShape:
+class ChatShape(Shape):
     """Writes chat completions for one client."""
 
-    content_type = EVENT_STREAM
-
-    def __init__(self, *, include_usage: bool) -> None:
-        """Begin an answer.
-
-        Args:
-            include_usage: whether the client wants to know the usage in a stream.
-        """
-        self._include_usage = include_usage
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        """Begin an answer to a request."""
+        options = body.get("stream_options")
+        self._include_usage = isinstance(options, Mapping) and options.get("include_usage") is True
         self._head: dict[str, Any] = {}
         self._prefix = ""
         self._calls: dict[int, int] = {}
@@ -147,10 +162,10 @@ class ChatShape:
             chunks.append(self._chunk(index, delta, logprobs=logprobs if place == last else None))
         return "".join(chunks).encode()
 
-    def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
+    def finish(self, index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Return the chunk with the finish reason."""
         opening = "" if index in self._calls else self._open(index)
-        return (opening + self._chunk(index, {}, finish_reason=choice.finish_reason, extra=extra)).encode()
+        return (opening + self._chunk(index, {}, finish_reason=finish_reason, extra=extra)).encode()
 
     def end(self, usage: Usage) -> bytes:
         """Return the usage, if it is wanted, and the end of the stream."""
@@ -161,10 +176,6 @@ class ChatShape:
     def fail(self, error: BrokenOffError) -> bytes:
         """Return the error as an event, after which no end follows."""
         return write_event(error.body or error.to_openai())
-
-    def keepalive(self) -> bytes:
-        """Return a comment."""
-        return b": keepalive\n\n"
 
     def _open(self, index: int) -> str:
         """Return the first chunk of a choice."""

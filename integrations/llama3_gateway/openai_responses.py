@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from llama3_gateway.answer_parts import count_in, first_answer, function_of, new_id, reasoning_in, text_in
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.exchange import EVENT_STREAM
 from llama3_gateway.framing import write_event, written
-from llama3_gateway.responses_input import KeptItems
-from llama3_gateway.shapes import Piece, Usage, calls_in
-from llama3_gateway.turns import ChoiceReader, Delta
+from llama3_gateway.responses_input import CUSTOM, KeptItems
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply
 
 __all__ = ["ResponseShape"]
 
 _ECHOED: dict[str, Any] = {
     "instructions": None,
-    "max_output_tokens": None,
     "metadata": {},
     "parallel_tool_calls": True,
-    "temperature": None,
-    "text": {"format": {"type": "text"}},
     "tool_choice": "auto",
     "tools": [],
-    "top_p": None,
-    "reasoning": {"effort": None, "summary": None},
-    "truncation": "disabled",
 }
 """Fields of the request that stand in the answer, and what they are if the request has none."""
 _UTF_8 = ("utf-8", "surrogatepass")
@@ -36,19 +30,15 @@ _UTF_8 = ("utf-8", "surrogatepass")
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
-class ResponseShape:
+class ResponseShape(Shape):
     """Writes responses for one client. The text of an answer is one message, also if calls stand in between."""
 
-    content_type = EVENT_STREAM
-
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
-        """Begin an answer.
-
-        Args:
-            body: the request, some fields of which stand in its answer.
-            kept: takes the items of the answer, for requests that refer to them.
-        """
+        """Begin an answer."""
         self._kept = kept
+        tools = body.get("tools")
+        of_custom = [tool for tool in tools if tool.get("type") == "custom"] if isinstance(tools, list) else []
+        self._custom = {tool["name"] for tool in of_custom}
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
         self._id = new_id("resp")
         self._created = int(time.time())
@@ -68,13 +58,10 @@ class ResponseShape:
             message, self._finish_reason = first_answer(pieces, replies)
             if thoughts := reasoning_in(message):
                 self._output.append(_filled(_reasoning(), "reasoning", thoughts))
-            text, refusal = text_in(message.get("content")), text_in(message.get("refusal"))
-            calls = calls_in(message)
-            if text or not (calls or refusal):
+            text, calls = text_in(message.get("content")) + text_in(message.get("refusal")), calls_in(message)
+            if text or not calls:
                 self._output.append(_filled(_message(), "message", text))
-            if refusal:
-                self._output.append(_filled(_message(), "refusal", refusal))
-            self._output += map(_call, calls)
+            self._output += map(self._call, calls)
         return written(self._ended(usage)[1])
 
     def begin(self, head: dict[str, Any]) -> bytes:
@@ -89,11 +76,11 @@ class ResponseShape:
         """Return the events for each delta of the first choice."""
         return b"" if index else b"".join(map(self._delta, deltas))
 
-    def finish(self, index: int, choice: ChoiceReader, _extra: dict[str, Any]) -> bytes:
+    def finish(self, index: int, finish_reason: str | None, _extra: dict[str, Any]) -> bytes:
         """Return the events that close what is open."""
         if index:
             return b""
-        self._finish_reason = choice.finish_reason
+        self._finish_reason = finish_reason
         empty = b"" if self._output else self._grown("message", "")
         return empty + b"".join(self._closed(kind) for kind in list(self._open))
 
@@ -103,24 +90,21 @@ class ResponseShape:
         return self._event(f"response.{status}", response=response)
 
     def fail(self, error: BrokenOffError) -> bytes:
-        """Return the error as an event, after which none says that the response is over."""
-        return self._event("error", code=error.code, message=error.message, param=None)
-
-    def keepalive(self) -> bytes:
-        """Return a comment."""
-        return b": keepalive\n\n"
+        """Return the last event, which says what went wrong."""
+        told = {"code": error.code, "message": error.message}
+        return self._event("response.failed", response={**self._response("failed", None), "error": told})
 
     def _delta(self, delta: Delta) -> bytes:
         events = b""
         for name, value in delta.items():
             if name == "reasoning_content":
                 events += self._grown("reasoning", text_in(value))
-            elif name == "refusal" and (text := text_in(value)):
-                events += self._closed("reasoning") + self._closed("message") + self._grown("refusal", text)
-            elif name == "content" and (text := text_in(value)):
+            elif name in {"content", "refusal"} and (text := text_in(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
-                events += self._closed("reasoning") + b"".join(self._called(_call(call)) for call in calls_in(delta))
+                events += self._closed("reasoning") + b"".join(
+                    self._called(self._call(call)) for call in calls_in(delta)
+                )
         return events
 
     def _grown(self, kind: str, text: str) -> bytes:
@@ -149,7 +133,7 @@ class ResponseShape:
         self._output[place] = item
         at = _at(item, place)
         return (
-            self._event(f"{_PART_EVENTS[kind]}.done", **at, **{_TEXT_IN.get(kind, "text"): text}, **_MORE[kind])
+            self._event(f"{_PART_EVENTS[kind]}.done", **at, text=text, **_MORE[kind])
             + self._event("response.content_part.done", **at, part=_part(kind, text))
             + self._event("response.output_item.done", output_index=place, item=item)
         )
@@ -158,14 +142,22 @@ class ResponseShape:
         place = len(self._output)
         self._output.append(item)
         at = {"item_id": item["id"], "output_index": place}
-        arguments = item["arguments"]
-        begun = {**item, "arguments": "", "status": "in_progress"}
+        kind, name, more = _CALL_EVENTS[item["type"]]
+        begun = {**item, name: "", "status": "in_progress"}
         return (
             self._event("response.output_item.added", output_index=place, item=begun)
-            + self._event("response.function_call_arguments.delta", **at, delta=arguments)
-            + self._event("response.function_call_arguments.done", **at, name=item["name"], arguments=arguments)
+            + self._event(f"{kind}.delta", **at, delta=item[name])
+            + self._event(f"{kind}.done", **at, **{field: item[field] for field in more}, **{name: item[name]})
             + self._event("response.output_item.done", output_index=place, item=item)
         )
+
+    def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        function = function_of(call)
+        name, arguments = function.get("name"), function.get("arguments") or "{}"
+        of_both = {"call_id": call.get("id"), "name": name, "status": "completed"}
+        if name in self._custom:
+            return {"type": "custom_tool_call", "id": new_id("ctc"), "input": _custom_input(arguments), **of_both}
+        return {"type": "function_call", "id": new_id("fc"), "arguments": arguments, **of_both}
 
     def _ended(self, usage: Usage) -> tuple[str, dict[str, Any]]:
         """Return the status of the whole response, and the response, whose items are kept."""
@@ -198,14 +190,13 @@ class ResponseShape:
         return write_event(event, kind)
 
 
-_PART_EVENTS = {
-    "message": "response.output_text",
-    "reasoning": "response.reasoning_text",
-    "refusal": "response.refusal",
+_PART_EVENTS = {"message": "response.output_text", "reasoning": "response.reasoning_text"}
+_CALL_EVENTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "function_call": ("response.function_call_arguments", "arguments", ("name",)),
+    "custom_tool_call": ("response.custom_tool_call_input", "input", ()),
 }
-_MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}, "refusal": {}}
-_TEXT_IN = {"refusal": "refusal"}
-"""Where the whole text stands, if it is not under `text`."""
+"""How the events of a call begin, where its text stands, and what else the last one has."""
+_MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}}
 
 
 def _message() -> dict[str, Any]:
@@ -223,21 +214,16 @@ def _filled(item: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
 def _part(kind: str, text: str) -> dict[str, Any]:
     if kind == "message":
         return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-    if kind == "refusal":
-        return {"type": "refusal", "refusal": text}
     return {"type": "reasoning_text", "text": text}
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = function_of(call)
-    return {
-        "type": "function_call",
-        "id": new_id("fc"),
-        "call_id": call.get("id"),
-        "name": function.get("name"),
-        "arguments": function.get("arguments") or "{}",
-        "status": "completed",
-    }
+def _custom_input(arguments: str) -> str:
+    """Return the text that a custom tool is called with."""
+    with suppress(ValueError, RecursionError):
+        read = json.loads(arguments)
+        if isinstance(read, dict) and isinstance(text := read.get(CUSTOM), str):
+            return text
+    return arguments
 
 
 def _at(item: Mapping[str, Any], place: int) -> dict[str, Any]:

@@ -14,22 +14,16 @@ from llama3_gateway.logs import LOGGER
 from llama3_gateway.settings import Upstream
 from llama3_gateway.upstream import UpstreamClient, forwarded
 
-__all__ = ["pass_through", "send_models"]
+__all__ = ["pass_through", "send_model", "send_models"]
 
 _WITHOUT_BODY = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 """They have none, whatever length they say."""
 _LENGTH = frozenset({b"content-length"})
-_MOST_BYTES = 4 * 1024 * 1024
+_MOST_BYTES = 16 * 1024 * 1024
 
 
 async def pass_through(exchange: Exchange, client: UpstreamClient, upstream: Upstream, body: bytes) -> None:
     """Send a request on, and its answer back.
-
-    Args:
-        exchange: the request.
-        client: asks the upstream.
-        upstream: who is asked.
-        body: the request's body.
 
     Raises:
         GatewayError: there is no answer.
@@ -48,14 +42,25 @@ async def pass_through(exchange: Exchange, client: UpstreamClient, upstream: Ups
     await exchange.finish()
 
 
-async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Sequence[Upstream]) -> None:
-    """Send the models of several upstreams as one list. An upstream that does not answer has none.
+async def send_model(exchange: Exchange, client: UpstreamClient, upstream: Upstream, body: bytes) -> None:
+    """Send on what Ollama says of a model, with `tools` among its capabilities: here, each model has them.
 
-    Args:
-        exchange: the request.
-        client: asks the upstreams.
-        upstreams: who is asked.
+    Raises:
+        GatewayError: there is no answer.
+        UpstreamRefusal: it is an error.
     """
+    async with client.ask(upstream, "POST", exchange.path, headers=_plain(exchange.headers), body=body) as answer:
+        if answer.status != HTTPStatus.OK:
+            raise await answer.refusal()
+        model = read_object(await answer.whole(_MOST_BYTES), "what the upstream says of the model")
+    found = model.get("capabilities")
+    capabilities = found if isinstance(found, list) else ["completion"]
+    added = [] if "tools" in capabilities else ["tools"]
+    await exchange.answer_json(HTTPStatus.OK, {**model, "capabilities": [*capabilities, *added]})
+
+
+async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Sequence[Upstream]) -> None:
+    """Send the models of several upstreams as one list. An upstream that does not answer has none."""
     lists: dict[int, list[object]] = {}
 
     async def ask(place: int) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from llama3_gateway.errors import bad_request
 from llama3_gateway.framing import write_json
+from llama3_gateway.left_out import client_tools, placeholder
 
-__all__ = ["NEEDS_STATE", "KeptItems", "from_responses"]
+__all__ = ["CUSTOM", "NEEDS_STATE", "KeptItems", "from_responses"]
 
 NEEDS_STATE = "needs a server that keeps what it has answered, and this one does not"
 """Why a field or a path of the Responses API is refused."""
@@ -19,42 +21,23 @@ _STATEFUL = {
     "background": "leave it out, and wait for the answer or stream it",
 }
 """Fields that need a server which keeps what it has answered, and what to do instead."""
-_RENAMED = {"max_output_tokens": "max_tokens"}
-_WRITTEN_ANEW = frozenset({"input", "instructions", "tools", "tool_choice", "text", "reasoning", "stream_options"})
-"""Fields that a chat completion has in another form."""
-_OF_RESPONSES = frozenset({"max_tool_calls", "truncation", "context_management", *_STATEFUL})
-"""Fields that a chat completion does not have."""
-_OF_ANSWERS = frozenset({"include", "top_logprobs"})
-"""Fields that ask for parts of an answer that the gateway does not write, such as the probabilities of tokens."""
-_OF_OPENAI = frozenset(
-    {
-        *("metadata", "store", "service_tier", "safety_identifier", "moderation"),
-        *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
-    }
+_SENT = (
+    *("model", "stream", "parallel_tool_calls", "n", "temperature", "top_p", "top_k", "min_p", "seed", "stop"),
+    *("frequency_penalty", "presence_penalty", "repetition_penalty", "repeat_penalty", "logit_bias"),
 )
-"""Fields that a chat completion has, too, and that only OpenAI's own servers act on. Many clients send some of them
-unasked, and other servers may refuse what they do not know."""
-_NOT_SENT = _WRITTEN_ANEW | _OF_RESPONSES | _OF_ANSWERS | _OF_OPENAI
+"""Fields that a chat completion has, too. Clients send others unasked, such as an id of their installation."""
+_TOOL = '{"type": "function", "name": …, "parameters": …}'
+CUSTOM = "input"
+"""The one parameter of the function that a custom tool becomes: its text."""
+_CUSTOM_PARAMETERS = {"type": "object", "properties": {CUSTOM: {"type": "string"}}, "required": [CUSTOM]}
 _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text"})
 
 
 class KeptItems:
-    """Items of the last answers, for clients that send back an item's id in place of the item.
-
-    >>> kept = KeptItems(most_items=1)
-    >>> kept.add({"id": "msg_1"}), kept.add({"id": "msg_2"})
-    (None, None)
-    >>> kept.get("msg_1"), kept.get("msg_2")
-    (None, {'id': 'msg_2'})
-    """
+    """Items of the last answers, for clients that send back an item's id in place of the item."""
 
     def __init__(self, most_items: int = 4096, most_characters: int = 8_000_000) -> None:
-        """Begin without any.
-
-        Args:
-            most_items: how many are kept; the oldest go first.
-            most_characters: how long they may be, as JSON, together.
-        """
+        """Begin without any."""
         self._items: dict[str, tuple[dict[str, Any], int]] = {}
         self._most_items = most_items
         self._most_characters = most_characters
@@ -81,20 +64,18 @@ def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> di
     >>> body["messages"]
     [{'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': 'The time?'}]
 
-    Args:
-        body: the request.
-        kept: items of earlier answers.
-
     Raises:
-        GatewayError: it needs a server that keeps answers, or that has tools of its own.
+        GatewayError: it needs a server that keeps answers, has only tools of a server's own, or cannot be read.
     """
     for name, instead in _STATEFUL.items():
         if body.get(name):
             raise bad_request(f"{name} {NEEDS_STATE}: {instead}", name)
-    chat = {_RENAMED.get(name, name): value for name, value in body.items() if name not in _NOT_SENT}
+    chat = {name: body[name] for name in _SENT if name in body}
+    if "max_output_tokens" in body:
+        chat["max_tokens"] = body["max_output_tokens"]
     chat["messages"] = _messages(body, kept or KeptItems())
     if tools := body.get("tools"):
-        chat["tools"] = [_tool(tool, place) for place, tool in enumerate(tools)] if isinstance(tools, list) else tools
+        chat["tools"] = client_tools(tools, _tool, _TOOL)
         chat["tool_choice"] = body.get("tool_choice")
     text, reasoning = body.get("text"), body.get("reasoning")
     if isinstance(text, Mapping) and (response_format := _response_format(text.get("format"))):
@@ -141,19 +122,18 @@ def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) ->
             messages[-1]["content"] = content  # the text of a turn may stand after its calls
         else:
             messages.append({"role": role, "content": content})
-    elif kind == "function_call":
-        function = {"name": item.get("name"), "arguments": item.get("arguments")}
+    elif kind in {"function_call", "custom_tool_call"}:
+        arguments = item.get("arguments") if kind == "function_call" else json.dumps({CUSTOM: item.get("input")})
+        function = {"name": item.get("name"), "arguments": arguments}
         call = {"id": item.get("call_id"), "type": "function", "function": function}
         if not messages or messages[-1]["role"] != "assistant":
             messages.append({"role": "assistant", "content": None})
         messages[-1].setdefault("tool_calls", []).append(call)
-    elif kind == "function_call_output":
+    elif kind in {"function_call_output", "custom_tool_call_output"}:
         output = _content(item.get("output"), where)
         messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
     elif kind != "reasoning":  # what a model thought in earlier turns is not shown to it
-        raise bad_request(
-            f"{where} is of type {kind!r}: only messages, function calls and their outputs can be read", where
-        )
+        messages.append({"role": "assistant", "content": placeholder(str(kind))["text"]})
 
 
 def _content(content: object, where: str) -> object:
@@ -166,30 +146,36 @@ def _content(content: object, where: str) -> object:
 
 
 def _part(part: object, where: str) -> dict[str, Any]:
-    if isinstance(part, Mapping):
-        kind = part.get("type")
-        if isinstance(kind, str) and kind in _TEXT_PARTS:
-            return {"type": "text", "text": str(part.get("text") or "")}
-        if kind == "refusal":
-            return {"type": "text", "text": str(part.get("refusal") or "")}
-        if kind == "input_image" and part.get("image_url"):
-            return {"type": "image_url", "image_url": {"url": part["image_url"]}}
-    raise bad_request(f"{where} is neither a text nor the URL of an image", where)
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    if not isinstance(part, Mapping) or not isinstance(kind, str):
+        raise bad_request(f'{where} is a part such as {{"type": "input_text", "text": "Hi"}}', where)
+    if kind in _TEXT_PARTS:
+        return {"type": "text", "text": str(part.get("text") or "")}
+    if kind == "refusal":
+        return {"type": "text", "text": str(part.get("refusal") or "")}
+    if kind == "input_image" and part.get("image_url"):
+        return {"type": "image_url", "image_url": {"url": part["image_url"]}}
+    return placeholder(kind.removeprefix("input_"))
 
 
-def _tool(tool: object, place: int) -> dict[str, Any]:
+def _tool(tool: object, place: int) -> dict[str, Any] | None:
+    """Return a tool as a function; `None` if a server would run it."""
+    where = f"tools[{place}]"
     kind = tool.get("type") if isinstance(tool, Mapping) else None
-    if not isinstance(tool, Mapping) or kind != "function":
-        where = f"tools[{place}]"
-        raise bad_request(
-            f"{where} is of type {kind!r}: this server has no tools of its own, so only function tools work",
-            f"{where}.type",
-        )
+    if not isinstance(tool, Mapping) or not isinstance(kind, str):
+        raise bad_request(f"{where} is an object such as {_TOOL}", f"{where}.type")
+    if kind not in {"function", "custom"}:
+        return None
     if not isinstance(tool.get("name"), str):
-        where = f"tools[{place}]"
         why = "has its name under function, as in a chat completion" if "function" in tool else "has no name"
-        raise bad_request(f'{where} {why}: send {{"type": "function", "name": …, "parameters": …}}', f"{where}.name")
-    return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
+        raise bad_request(f"{where} {why}: send {_TOOL}", f"{where}.name")
+    function = {name: value for name, value in tool.items() if name not in {"type", "format"}}
+    if kind == "custom":
+        given = tool.get("format")
+        grammar = given.get("definition") if isinstance(given, Mapping) else None
+        about = "\n\n".join(str(text) for text in (tool.get("description"), grammar) if text)
+        function |= {"description": about, "parameters": _CUSTOM_PARAMETERS}
+    return {"type": "function", "function": function}
 
 
 def _response_format(given: object) -> dict[str, Any] | None:

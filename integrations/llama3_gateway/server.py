@@ -41,10 +41,6 @@ class AddressError(OSError):
 def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
     """Serve until the process is told to stop.
 
-    Args:
-        settings: how the gateway serves.
-        say: is told where it serves, who can reach it, and which upstreams do not answer.
-
     Raises:
         AddressError: the address cannot be used.
     """
@@ -67,13 +63,12 @@ def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
 
 
 def _log_to_stderr() -> None:
+    """Have all that this process logs as lines of JSON: uvicorn and asyncio, too."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    LOGGER.addHandler(handler)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.captureWarnings(capture=True)
     LOGGER.setLevel(logging.INFO)
-    server = logging.getLogger("uvicorn")
-    server.addHandler(handler)
-    server.setLevel(logging.WARNING)
 
 
 def _listen(settings: GatewaySettings) -> socket.socket:
@@ -95,12 +90,7 @@ def _check(settings: GatewaySettings, say: Callable[[str], None]) -> None:
 
 
 async def warning_of(upstream: Upstream, seconds: float = _SECONDS_TO_CHECK) -> str | None:
-    """Return what is wrong with an upstream's address; `None` if it answers, or takes its time.
-
-    Args:
-        upstream: who is asked for its models.
-        seconds: for which it is waited.
-    """
+    """Return what is wrong with an upstream's address; `None` if it answers, or takes its time."""
     client = UpstreamClient(seconds, "llama3-tools-serve")
     try:
         async with client.ask(upstream, "GET", "/v1/models", headers=[], body=b"") as answer:

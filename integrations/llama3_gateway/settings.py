@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from ipaddress import ip_address
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -24,46 +24,39 @@ from pydantic import (
     PositiveInt,
     StringConstraints,
     ValidationError,
-    model_validator,
 )
 from pydantic.dataclasses import dataclass as checked_dataclass
-from pydantic_settings import CliSuppress, NoDecode
+from pydantic_settings import NoDecode
 
 from llama3_tools import FormatName, OnUnknownTool, PromptFormat
-from llama3_tools.chat import ChatOptions, Constrain, RepeatedCalls, ToolRole, ToolsPlace, chat_options
+from llama3_tools.chat import ChatOptions, Constrain, RepeatedCalls, ToolRole, chat_options
 
 __all__ = [
     "CHAT_NAMES",
+    "KEYS",
     "GatewaySettings",
     "ModelEntry",
     "ModelOptions",
     "ModelSettings",
     "Upstream",
-    "read_settings",
-    "with_native",
 ]
 
 CHAT_NAMES = {"coerce": "coerce_arguments", "unknown_tool": "on_unknown_tool", "retries": "max_retries"}
 """The settings that have another name as options of the chat layer, and that name."""
+KEYS = frozenset({"api_key", "upstream_api_key"})
+"""The settings that are keys."""
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 _ENDPOINT = re.compile(r"/(?:chat/completions|completions|responses|messages|embeddings|api/(?:chat|generate|tags))\Z")
 """How a URL ends that is the address of one request."""
-
-
-def with_native(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with `native`, if `tools_in` is set alone: the two are one setting.
-
-    >>> with_native({"tools_in": "request"}), with_native({"tools_in": "system", "native": True})
-    ({'native': True, 'tools_in': 'request'}, {'native': True, 'tools_in': 'system'})
-    """
-    return {**({"native": values["tools_in"] == "request"} if "tools_in" in values else {}), **values}
 
 
 def _words(given: object) -> object:
     return re.findall(r"[^,\s]+", given) if isinstance(given, str) else given
 
 
-def _printable(key: str) -> str:
+def _key(key: str) -> str:
+    if not key:
+        raise ValueError("it is empty: leave it out, or write a key")
     if not key.isprintable():
         raise ValueError("a key has no line break, and no other character that is not shown")
     return key
@@ -107,7 +100,7 @@ def _shown(url: str) -> str:
 
 
 Url: TypeAlias = Annotated[str, AfterValidator(_base_url)]
-Key: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_printable)]
+Key: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_key)]
 Origin: TypeAlias = Annotated[str, AfterValidator(_origin)]
 _CONFIG = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True)
 
@@ -173,8 +166,8 @@ class ModelOptions(BaseModel):
     """Send tools to the server, too, and only turn calls in the text into tool_calls."""
     prompt_format: PromptFormat = "json"
     """How the model is asked to call."""
-    tools_in: ToolsPlace = "user"
-    """The message that holds the tools; request: the same as native."""
+    tools_in: Literal["user", "system"] = "user"
+    """The message that holds the tools."""
     tool_role: ToolRole = "user"
     """The role of tool results."""
     retries: NonNegativeInt = 1
@@ -186,7 +179,7 @@ class ModelOptions(BaseModel):
     repeated_calls: RepeatedCalls = "report"
     """What becomes of a call that repeats the one before it: report drops it."""
     formats: Annotated[list[FormatName], NoDecode, BeforeValidator(_words)] = []
-    """Read only these forms of calls."""
+    """Read only this form of calls; may be repeated."""
     repair: bool = False
     """Repair malformed calls of the request's tools."""
     coerce: bool = True
@@ -195,11 +188,6 @@ class ModelOptions(BaseModel):
     """Put <think>…</think> into reasoning_content."""
     starts_reasoning: bool = False
     """Answers begin inside <think>, because the prompt opened it."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_native(cls, values: object) -> object:
-        return with_native(values) if isinstance(values, Mapping) else values
 
 
 class ModelEntry(ModelOptions):
@@ -224,8 +212,9 @@ class GatewaySettings(ModelOptions):
     """
 
     upstream: Url
-    """The model's server, such as http://localhost:11434/v1."""
-    models: CliSuppress[tuple[ModelEntry, ...]] = ()
+    """The model's server, such as http://localhost:11434/v1. With a pattern: for the models whose names match; may be
+    repeated."""
+    models: tuple[ModelEntry, ...] = ()
     """Settings of single models. The first entry that matches counts; what it does not set, the others do. But a key
     goes to no other server than the `upstream` beside it."""
     host: str = Field("127.0.0.1", min_length=1)
@@ -235,7 +224,7 @@ class GatewaySettings(ModelOptions):
     api_key: Key | None = Field(None, repr=False)
     """Ask clients for this key."""
     cors: Annotated[list[Origin], NoDecode, BeforeValidator(_words)] = []
-    """Let web pages of these origins use the gateway, such as http://localhost:3000; * for all."""
+    """Let web pages of this origin use the gateway, such as http://localhost:3000; * for all; may be repeated."""
     max_body: PositiveInt = 32 * 1024 * 1024
     """The most bytes of a request."""
     max_answer: PositiveInt = 64 * 1024 * 1024
@@ -330,29 +319,12 @@ class GatewaySettings(ModelOptions):
         return _model_settings(merged)
 
 
-def read_settings(values: Mapping[str, Any]) -> GatewaySettings:
-    """Read settings, as a TOML file has them.
-
-    >>> read_settings({"upstream": "http://localhost:11434/v1", "retries": 2}).default.chat.max_retries
-    2
-
-    Args:
-        values: the settings by name, as `GatewaySettings` lists them. `models` is a list of tables.
-
-    Raises:
-        ValidationError: there is no such setting, `upstream` is missing, or a setting cannot have a value.
-    """
-    return GatewaySettings.model_validate(values)
-
-
 def _model_settings(values: Mapping[str, Any]) -> ModelSettings:
-    """Return what the settings that are set come to, of which `native` wins over `tools_in`."""
+    """Return what the settings that are set come to."""
     changes = {CHAT_NAMES.get(name, name): value for name, value in values.items()}
     upstream = Upstream(changes.pop("upstream"), changes.pop("upstream_api_key", None))
     if changes.pop("native", False):
         changes["tools_in"] = "request"
-    elif changes.get("tools_in") == "request":
-        del changes["tools_in"]
     changes["formats"] = changes.get("formats") or None
     return ModelSettings(upstream, chat=chat_options(None, changes))
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.turns import ChoiceReader, Delta
-from llama3_tools.chat import Reply
+from llama3_gateway.exchange import EVENT_STREAM
+from llama3_tools.chat import Reply, Request
 
-__all__ = ["Chunk", "Dialect", "Piece", "Shape", "StreamReader", "Usage", "added_usage", "calls_in"]
+__all__ = ["Chunk", "Delta", "Dialect", "Message", "Piece", "Shape", "StreamReader", "Usage", "added_usage", "calls_in"]
 
+Delta: TypeAlias = dict[str, Any]
+"""A delta in OpenAI's form."""
+Message: TypeAlias = Mapping[str, Any]
+"""A message of a request."""
 Usage: TypeAlias = dict[str, Any] | None
 """Counts of tokens, as the upstream writes them."""
 
@@ -72,6 +76,14 @@ class Dialect(Protocol):
     """Where it is asked."""
     media: bytes
     """The media type of its streams."""
+    not_there: str
+    """What to do if the upstream has no such path."""
+
+    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return messages in OpenAI's form as the upstream takes them."""
+
+    def constraint(self, request: Request) -> Mapping[str, Any]:
+        """Return the fields that hold the upstream to the form of its answer."""
 
     def reader(self) -> StreamReader:
         """Return what reads a stream."""
@@ -87,18 +99,11 @@ class Dialect(Protocol):
 class Shape(Protocol):
     """Writes what one client is answered."""
 
-    content_type: bytes
+    content_type: bytes = EVENT_STREAM
     """The media type of streams."""
 
     def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
-        """Return a whole answer.
-
-        Args:
-            body: the upstream's own.
-            pieces: its choices.
-            replies: what was read of each.
-            usage: the tokens that were used, retries included.
-        """
+        """Return a whole answer."""
 
     def begin(self, head: dict[str, Any]) -> bytes:
         """Return what comes first, given the upstream's words for the answer."""
@@ -106,8 +111,8 @@ class Shape(Protocol):
     def deltas(self, index: int, deltas: list[Delta], logprobs: object) -> bytes:
         """Return what stands for some deltas of a choice."""
 
-    def finish(self, index: int, choice: ChoiceReader, extra: dict[str, Any]) -> bytes:
-        """Return what says that a choice is over."""
+    def finish(self, index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
+        """Return what says that a choice is over, with what else the upstream said of it."""
 
     def end(self, usage: Usage) -> bytes:
         """Return what says that the stream is over."""
@@ -116,15 +121,12 @@ class Shape(Protocol):
         """Return what says that the stream broke off."""
 
     def keepalive(self) -> bytes:
-        """Return what means nothing."""
+        """Return what means nothing: a comment."""
+        return b": keepalive\n\n"
 
 
 def added_usage(one: Usage, other: Usage) -> Usage:
-    """Return the sum of two counts of tokens, as far as both have numbers.
-
-    >>> added_usage({"total_tokens": 3, "details": {"cached": 1}}, {"total_tokens": 4, "details": {"cached": 2}})
-    {'total_tokens': 7, 'details': {'cached': 3}}
-    """
+    """Return the sum of two counts of tokens, as far as both have numbers."""
     if one is None or other is None:
         return one or other
     total = {**one, **other}
@@ -138,11 +140,7 @@ def added_usage(one: Usage, other: Usage) -> Usage:
 
 
 def calls_in(delta: Delta) -> list[dict[str, Any]]:
-    """Return the calls in a delta or a message; none if they are not what calls are.
-
-    >>> calls_in({"tool_calls": [{"id": "a"}]}), calls_in({"tool_calls": [5]}), calls_in({"tool_calls": 5})
-    ([{'id': 'a'}], [], [])
-    """
+    """Return the calls in a delta or a message; none if they are not what calls are."""
     calls = delta.get("tool_calls")
     return calls if isinstance(calls, list) and all(isinstance(call, dict) for call in calls) else []
 

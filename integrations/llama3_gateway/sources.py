@@ -3,101 +3,99 @@
 from __future__ import annotations
 
 import re
-import sys
-from argparse import HelpFormatter
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings, CliSettingsSource, EnvSettingsSource, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
-from llama3_gateway.settings import GatewaySettings, with_native
+from llama3_gateway.settings import KEYS, GatewaySettings
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+__all__ = ["given_settings"]
 
-__all__ = ["Options", "given_settings", "load_settings"]
-
+_PREFIX = "LLAMA3_TOOLS_"
 _FOR_SOME = re.compile(r"([^=]+)=(\w+://.*)")
+_NO_UPSTREAM = "where is the model? Write its server's URL, such as: llama3-tools serve http://localhost:11434/v1"
 
 
-class Options(BaseSettings, GatewaySettings):
-    """Run the gateway between your client and an OpenAI-compatible server.
-
-    Your client sends tools=[…] to http://localhost:8089/v1. The gateway puts them into the prompt, and turns the calls
-    in the model's text into tool_calls.
-
-    An option may also stand in the environment, as LLAMA3_TOOLS_NAME, or in the file of --config. The command line wins
-    over the environment, and the environment over the file.
-    """
-
-    model_config = SettingsConfigDict(
-        cli_avoid_json=True,
-        cli_hide_none_type=True,
-        cli_implicit_flags=True,
-        cli_kebab_case=True,
-        cli_prog_name="llama3-tools serve",
-        cli_shortcuts={"formats": "format"},
-        env_ignore_empty=True,
-        env_prefix="LLAMA3_TOOLS_",
-    )
-
-    upstream: Annotated[list[str], NoDecode] = []  # type: ignore[assignment]  # here, it may be repeated
-    """[PATTERN=]URL: the model's server. With a pattern: for the models whose names match."""
-    config: Path | None = None
-    """A TOML file with these options, and with options for single models."""
+class _Settings(BaseSettings, GatewaySettings):
+    model_config = SettingsConfigDict(env_prefix=_PREFIX)
 
 
-def given_settings(arguments: Sequence[str]) -> GatewaySettings:
-    """Return the settings of a command line, of the environment, and of the file that one of them names.
+@dataclass(frozen=True)
+class _Source:
+    values: dict[str, Any]
+    written: Callable[[str], str]
+    """Returns a setting's name as the user wrote it there."""
+
+    @property
+    def entries(self) -> Sequence[Any]:
+        """The settings of single models."""
+        models = self.values.get("models", ())
+        return models if isinstance(models, list) else ()
+
+
+def given_settings(options: Mapping[str, Any], file: Path | None = None) -> GatewaySettings:
+    """Return the settings of a command line, of the environment, and of a file.
+
+    An empty variable is none, unless it is that of a key: an unset one behind it would open the gateway.
 
     Args:
-        arguments: the command line, without the command.
+        options: what the command line sets.
+        file: a TOML file.
 
     Raises:
-        OSError: the file cannot be read.
-        ValueError: it is not TOML, there is no such setting, or a setting cannot have its value.
-        SystemExit: the command line asks for help, or has an option that there is not.
+        ValueError: the file is not TOML, there is no such setting, or a setting cannot have its value. Each is named as
+            it was written.
     """
-    command_line = CliSettingsSource[Any](Options, cli_parse_args=list(arguments), formatter_class=HelpFormatter)
-    given = [EnvSettingsSource(Options)(), command_line()]
-    file = reduce(lambda found, values: values.pop("config", found), given, None)
+    environment = {name: value for name, value in EnvSettingsSource(_Settings)().items() if value or name in KEYS}
+    sources = [
+        _Source(_with_entries(options), lambda name: f"--{name.replace('_', '-')}"),
+        _Source(_with_entries(environment), lambda name: f"{_PREFIX}{name.upper()}"),
+        _Source(_read(file) if file else {}, lambda name: f"{name} in {file}"),
+    ]
+    merged: dict[str, Any] = {}
+    for source in reversed(sources):
+        merged |= source.values
+    if entries := [entry for source in sources for entry in source.entries]:
+        merged["models"] = entries
+    if "upstream" not in merged:
+        raise ValueError(_NO_UPSTREAM)
     try:
-        return GatewaySettings.model_validate(reduce(_over, given, load_settings(Path(file)) if file else {}))
+        return GatewaySettings.model_validate(merged)
     except ValidationError as error:
-        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        told = [f"{_where(one['loc'], sources)}: {one['msg'].removeprefix('Value error, ')}" for one in error.errors()]
         raise ValueError("\n".join(told)) from None
 
 
-def load_settings(path: Path) -> dict[str, Any]:
-    """Return what a TOML file says, for `read_settings`.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is not TOML.
-    """
+def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return TomlConfigSettingsSource(_Settings, file)()
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{file}: {error}") from None
 
 
-def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of two sources, of which the one above wins. Its upstreams with a pattern are entries."""
-    merged = {**with_native(below), **with_native(above)}
-    plain, models = set(), []
-    for upstream in re.findall(r"[^,\s]+", above.get("upstream", "")):
-        if found := _FOR_SOME.fullmatch(upstream):
-            models.append({"match": found[1], "upstream": found[2]})
-        else:
-            plain.add(upstream)
+def _with_entries(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings in which an upstream with a pattern is an entry for the models whose names match."""
+    values = {name: ",".join(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    upstreams = re.findall(r"[^,\s]+", values.pop("upstream", ""))
+    plain = {upstream for upstream in upstreams if not _FOR_SOME.fullmatch(upstream)}
     if len(plain) > 1:
-        raise ValueError("--upstream is given twice without a pattern: write PATTERN=URL for the models of one")
-    merged["upstream"] = next(iter(plain), below.get("upstream"))
-    if models and isinstance(entries := merged.get("models", []), list):
-        merged["models"] = [*models, *entries]
-    return {name: value for name, value in merged.items() if value is not None}
+        raise ValueError(f"{' and '.join(sorted(plain))}: write PATTERN=URL for the models of one of the two")
+    models = [{"match": found[1], "upstream": found[2]} for one in upstreams if (found := _FOR_SOME.fullmatch(one))]
+    return {**values, **({"upstream": plain.pop()} if plain else {}), **({"models": models} if models else {})}
+
+
+def _where(loc: Sequence[int | str], sources: Sequence[_Source]) -> str:
+    """Return the name of a setting as it stands where it was set."""
+    name, *rest = loc
+    if name == "models" and rest:
+        place = int(rest[0])
+        for source in sources:
+            if place < len(source.entries):
+                of_file = ".".join(map(str, (name, place, *rest[1:])))
+                return source.written(of_file if source is sources[-1] else "upstream")
+            place -= len(source.entries)
+    return next(source for source in sources if name in source.values).written(str(name))

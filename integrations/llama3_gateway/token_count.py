@@ -27,12 +27,6 @@ _MESSAGE = "<|start_header_id|>{role}<|end_header_id|>\n\n{text}<|eot_id|>"
 async def send_token_count(exchange: Exchange, client: UpstreamClient, turn: Turn, most: int) -> None:
     """Send the count, and a header that says whether it is `counted` or an `estimate`.
 
-    Args:
-        exchange: the request.
-        client: asks the upstream.
-        turn: what the model would be asked.
-        most: how many bytes of the upstream's answer are read.
-
     Raises:
         GatewayError: there is no upstream.
     """

@@ -9,16 +9,14 @@ from http import HTTPStatus
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, bad_request
+from llama3_gateway.left_out import says_images_are_refused, without_images
 from llama3_gateway.metrics import RequestRecord
-from llama3_gateway.ollama_images import images_beside_text
 from llama3_gateway.settings import ModelSettings
+from llama3_gateway.shapes import Delta, Dialect, Message
 from llama3_tools import ToolDefinitionError
 from llama3_tools.chat import Hold, Request, kept_chat
 
-__all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content", "unreadable"]
-
-Delta = dict[str, Any]
-"""A delta in OpenAI's form."""
+__all__ = ["ChoiceReader", "Turn", "has_tool_history", "prepare_turn", "require_content", "unreadable"]
 
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
@@ -39,16 +37,21 @@ class Turn:
     """The conversation for the model, and the reader of its answers."""
     settings: ModelSettings
     """Where it is answered, and how the upstream is held to a call."""
-    is_ollama: bool = False
-    """Whether the upstream is asked in Ollama's own form."""
+    dialect: Dialect
+    """What the upstream is asked in."""
     hold: Hold = _FREE
     """Whether the upstream is held to the form of its answer."""
+    is_blind: bool = False
+    """Whether a text stands in place of each image, as the model cannot see any."""
 
     @property
     def body(self) -> dict[str, Any]:
         """The request for the upstream."""
-        messages = self.request.messages
-        body = {**self.fields, "messages": images_beside_text(messages) if self.is_ollama else messages}
+        messages: Sequence[Message] = self.request.messages
+        body = {
+            **self.fields,
+            "messages": self.dialect.messages(without_images(messages) if self.is_blind else messages),
+        }
         tools, choice = self.request.tools, self.request.choice
         if tools:
             body["tools"] = tools
@@ -60,15 +63,7 @@ class Turn:
 
     def _constraint(self) -> dict[str, Any]:
         """Return what holds the upstream to the form of its answer, unless the client's request does."""
-        if not self.hold.is_on:
-            return {}
-        return (
-            {"format": schema} if self.is_ollama and (schema := self.request.answer_schema) else self.request.constraint
-        )
-
-    def lets_go(self, refusal: UpstreamRefusal) -> bool:
-        """Return whether the upstream may have refused to be held, so that it is asked without that."""
-        return bool(self._constraint()) and self.hold.lets_go(refusal)
+        return {**self.dialect.constraint(self.request)} if self.hold.is_on else {}
 
     def written(self) -> bytes:
         """Return the request for the upstream as JSON.
@@ -83,32 +78,27 @@ class Turn:
         except RecursionError:
             raise GatewayError(HTTPStatus.BAD_REQUEST, _TOO_DEEP) from None
 
+    def without_what_was_refused(self, refusal: UpstreamRefusal) -> Turn | None:
+        """Return the turn in which the upstream is asked without what it refused; `None` if it does not say what."""
+        if self._constraint() and self.hold.lets_go(refusal):
+            return self
+        messages = self.request.messages
+        is_blind = says_images_are_refused(refusal) and not self.is_blind and without_images(messages) != messages
+        return replace(self, is_blind=True) if is_blind else None
+
     def again(self, request: Request) -> Turn:
         """Return the turn in which the model is asked once more, for one answer."""
         fields = {**self.fields, "n": 1} if "n" in self.fields else self.fields
         return replace(self, fields=fields, request=request)
 
 
-def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama: bool = False) -> Turn:
+def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dialect) -> Turn:
     """Prepare a turn.
-
-    >>> from llama3_gateway.settings import Upstream
-    >>> tools = [{"type": "function", "function": {"name": "now"}}]
-    >>> body = {"model": "llama3.1", "messages": [{"role": "user", "content": "The time?"}], "tools": tools, "seed": 1}
-    >>> turn = prepare_turn(body, ModelSettings(Upstream("http://localhost:11434")))
-    >>> sorted(turn.body), turn.body["messages"][0]["content"][:26]
-    (['messages', 'model', 'seed'], 'Given the following functi')
-
-    Args:
-        body: a request in the form of OpenAI's chat completions.
-        settings: those of its model.
-        is_ollama: whether the upstream is asked in Ollama's own form.
 
     Raises:
         GatewayError: tools, tool choice or messages cannot be read.
     """
     tools, messages, stream = body.get("tools") or [], body.get("messages"), body.get("stream")
-    _require_functions(tools)
     if messages is None:
         raise bad_request(f"messages is missing: send a list such as [{_MESSAGE}]", "messages")
     if not isinstance(stream, (bool, type(None))):
@@ -136,45 +126,26 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
         raise bad_request(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
     hold = Hold(settings.upstream, settings.chat.constrain, fields)
-    return Turn(fields, request, settings, is_ollama, hold)
+    return Turn(fields, request, settings, dialect, hold)
 
 
 def has_tool_history(messages: object) -> bool:
-    """Return whether a conversation holds calls or results, which a server without tools may refuse.
-
-    >>> has_tool_history([{"role": "tool", "content": "12:30"}]), has_tool_history([{"role": "user", "content": "Hi"}])
-    (True, False)
-    """
+    """Return whether a conversation holds calls or results, which a server without tools may refuse."""
     return isinstance(messages, list) and any(
-        _is_one_of(_RESULT_ROLES, message.get("role"))
+        str(message.get("role")) in _RESULT_ROLES
         or message.get("tool_calls")
         or message.get("function_call")
-        or any(isinstance(part, Mapping) and _is_one_of(_TOOL_PARTS, part.get("type")) for part in _parts(message))
+        or any(isinstance(part, Mapping) and str(part.get("type")) in _TOOL_PARTS for part in _parts(message))
         for message in messages
         if isinstance(message, Mapping)
     )
 
 
 class ChoiceReader:
-    """Reads one of the answers to a turn.
-
-    >>> from llama3_gateway.settings import Upstream
-    >>> tools = [{"type": "function", "function": {"name": "now"}}]
-    >>> turn = prepare_turn({"messages": [], "tools": tools}, ModelSettings(Upstream("http://localhost:11434")))
-    >>> choice = ChoiceReader(turn.request, RequestRecord("POST", "/v1/chat/completions"))
-    >>> choice.feed({"role": "assistant", "content": "Hello"})
-    [{'content': 'Hello'}]
-    >>> choice.end("stop"), choice.finish_reason
-    ([], 'stop')
-    """
+    """Reads one of the answers to a turn."""
 
     def __init__(self, request: Request, record: RequestRecord) -> None:
-        """Begin an answer.
-
-        Args:
-            request: reads it.
-            record: counts its calls.
-        """
+        """Begin an answer."""
         self.request = request
         self.finish_reason: str | None = None
         """Why it ended, once it is over."""
@@ -252,22 +223,6 @@ def require_content(message: Mapping[str, Any]) -> None:
 def unreadable(why: object) -> BrokenOffError:
     """Return the error that an upstream's answer is none in OpenAI's form."""
     return BrokenOffError(f"the upstream's answer cannot be read: {why}")
-
-
-def _require_functions(tools: object) -> None:
-    if not isinstance(tools, list):
-        return  # the chat layer says what it has to be
-    for place, tool in enumerate(tools):
-        kind = tool.get("type", "function") if isinstance(tool, Mapping) else "function"
-        if kind != "function":
-            raise bad_request(
-                f'tools[{place}] is of type {kind!r}: only "function" tools can be called through the gateway',
-                f"tools[{place}].type",
-            )
-
-
-def _is_one_of(words: frozenset[str], word: object) -> bool:
-    return isinstance(word, str) and word in words
 
 
 def _parts(message: Mapping[str, Any]) -> list[Any]:

@@ -12,9 +12,10 @@ import httpx2 as httpx
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import KEY_HEADERS, Header
+from llama3_gateway.framing import written
 from llama3_gateway.settings import Upstream
 
-__all__ = ["UPSTREAM_TIMEOUT", "UpstreamAnswer", "UpstreamClient", "forwarded"]
+__all__ = ["UPSTREAM_TIMEOUT", "Given", "UpstreamAnswer", "UpstreamClient", "forwarded"]
 
 UPSTREAM_TIMEOUT = "upstream_timeout"
 """The code of the error that an upstream is silent."""
@@ -41,10 +42,6 @@ def forwarded(headers: Iterable[Header], left_out: frozenset[bytes] = frozenset(
 
     >>> forwarded([(b"connection", b"keep-alive, x-hop"), (b"x-hop", b"1"), (b"accept", b"*/*")])
     [(b'accept', b'*/*')]
-
-    Args:
-        headers: names in lower case, and values.
-        left_out: names of others that go no further.
     """
     headers = list(headers)
     named = {name.strip().lower() for key, value in headers if key == b"connection" for name in value.split(b",")}
@@ -78,16 +75,12 @@ class UpstreamAnswer:
     async def read(self, most: int) -> AsyncIterator[bytes]:
         """Yield the body as it comes, decompressed.
 
-        Args:
-            most: how many bytes it may have.
-
         Raises:
             BrokenOffError: it does not come to its end, or has more.
         """
         size = 0
-        is_plain = "content-encoding" not in self._response.headers
         try:
-            async for data in self._response.aiter_raw() if is_plain else self._response.aiter_bytes():
+            async for data in self._plain():
                 size += len(data)
                 if size > most:
                     message = f"the upstream's answer has more than {most} bytes: --max-answer allows more"
@@ -103,13 +96,20 @@ class UpstreamAnswer:
     async def refusal(self) -> UpstreamRefusal:
         """Return the answer as an error for the client, with as much of its body as an error has."""
         pieces, size = [], 0
-        async for data in self.raw():
-            pieces.append(data)
-            size += len(data)
-            if size > _ERROR_BYTES:
-                break
-        headers = forwarded(self.headers, frozenset({b"content-length"}))
+        try:
+            async for data in self._plain():
+                pieces.append(data)
+                size += len(data)
+                if size > _ERROR_BYTES:
+                    break
+        except _ERRORS as error:
+            raise self._broken_off(error) from None
+        headers = forwarded(self.headers, frozenset({b"content-length", b"content-encoding"}))
         return UpstreamRefusal(self.status, headers, b"".join(pieces)[:_ERROR_BYTES])
+
+    def _plain(self) -> AsyncIterator[bytes]:
+        is_plain = "content-encoding" not in self._response.headers
+        return self._response.aiter_raw() if is_plain else self._response.aiter_bytes()
 
     def _broken_off(self, error: Exception) -> BrokenOffError:
         if isinstance(error, httpx.TimeoutException):
@@ -120,17 +120,26 @@ class UpstreamAnswer:
         return BrokenOffError(message, reason=message)
 
 
+class Given(UpstreamAnswer):
+    """A completion that stands for an upstream's error: Groq's `tool_use_failed` holds what the model wrote."""
+
+    def __init__(self, text: str) -> None:
+        """Take what the model wrote."""
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        self._data = written({"object": "chat.completion", "choices": [choice]})
+        self.content_type = "application/json"
+
+    async def read(self, most: int) -> AsyncIterator[bytes]:
+        """Yield it."""
+        del most
+        yield self._data
+
+
 class UpstreamClient:
     """Asks upstreams, over connections that are kept."""
 
     def __init__(self, timeout: float, name: str, with_clients_key: frozenset[Upstream] = frozenset()) -> None:
-        """Prepare to ask.
-
-        Args:
-            timeout: seconds for which an upstream may be silent.
-            name: who asks, for the header `Via` (RFC 9110, 7.6.3), by which a loop is found.
-            with_clients_key: the servers to which a client's key goes.
-        """
+        """Prepare to ask."""
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_SECONDS_KEPT)
         trusted = httpx.create_ssl_context()
         self._timeout = timeout
@@ -153,14 +162,6 @@ class UpstreamClient:
         self, upstream: Upstream, method: str, path: str, *, query: bytes = b"", headers: list[Header], body: bytes
     ) -> AsyncIterator[UpstreamAnswer]:
         """Send a request, and hand out the answer while the block runs. Then its connection is free, or closed.
-
-        Args:
-            upstream: who is asked.
-            method: such as `POST`.
-            path: as the gateway's client has it.
-            query: what stands after `?`.
-            headers: those of the client.
-            body: the body.
 
         Raises:
             GatewayError: there is no answer.

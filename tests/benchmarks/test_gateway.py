@@ -20,7 +20,7 @@ def test_what_is_added_is_what_reading_takes_longer():
     [(0, 0, 2**20, True), (1, 0, 0, False), (0, 1, 0, False), (0, 0, 20 * 2**20, False)],
 )
 def test_a_soak_is_good_if_nothing_is_lost_left_open_or_growing(lost: int, left_open: int, grown: int, is_good: bool):
-    row = Soak("a soak", 1000, 300, lost, left_open, 50 * 2**20, grown)
+    row = Soak("a soak", 1000, 300, lost, left_open, 1000, 0, 50 * 2**20, grown)
     assert row.is_good is is_good
     assert row.cells()[:3] == ("a soak", "1,000", "300")
 

@@ -14,7 +14,7 @@ import pytest
 from endpoints.assistant import TOOLS
 from endpoints.live import MODEL, SETTINGS
 from integrations.gateway.harness import gathered, read_events, running
-from llama3_gateway import Gateway, read_settings
+from llama3_gateway import Gateway, GatewaySettings
 
 if TYPE_CHECKING:
     from endpoints.live import LiveServer
@@ -32,7 +32,7 @@ NAMED: Any = {"type": "function", "function": {"name": "get_weather"}}
 
 @pytest.fixture
 def address(live: LiveServer) -> Iterator[str]:
-    settings = read_settings({"upstream": live.base_url, "constrain": "json_object"})
+    settings = GatewaySettings.model_validate({"upstream": live.base_url, "constrain": "json_object"})
     with running(Gateway(settings)) as address:
         yield address
 

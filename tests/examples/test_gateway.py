@@ -10,11 +10,11 @@ import pytest
 
 from integrations.gateway.harness import says, serving
 from integrations.gateway.test_clients import LAST, model_without_tools, without_such_a_tool
-from llama3_gateway import load_settings, read_settings
-from llama3_gateway.sources import Options
+from llama3_gateway import GatewaySettings
+from llama3_gateway.sources import given_settings
 
 FOLDER = Path(__file__).parents[2] / "examples" / "gateway"
-VARIABLES = {f"LLAMA3_TOOLS_{name.upper()}" for name in Options.model_fields}
+VARIABLES = {f"LLAMA3_TOOLS_{name.upper()}" for name in ("config", *GatewaySettings.model_fields)}
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_client_gives_up_on_a_model_that_calls_without_end(
 
 
 def test_the_settings_can_be_read():
-    settings = read_settings(load_settings(FOLDER / "gateway.toml"))
+    settings = given_settings({}, FOLDER / "gateway.toml")
     assert settings.of_model("qwen3").chat.prompt_format == "function"
     assert settings.of_model("llama3.1-native").chat.tools_in == "request"
 

@@ -17,7 +17,7 @@ import httpx
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from llama3_gateway import Gateway, read_settings
+from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.framing import EventReader
 
 WEATHER = {
@@ -228,7 +228,7 @@ def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterat
 
     upstream = Upstream(responder)
     with running(upstream) as url:
-        gateway = Gateway(read_settings({"upstream": f"{url}/v1", **settings}))
+        gateway = Gateway(GatewaySettings.model_validate({"upstream": f"{url}/v1", **settings}))
         with running(gateway) as address, httpx.Client(timeout=20, trust_env=False, verify=False) as http:  # noqa: S501 - nothing here is encrypted
             yield Served(address, gateway, upstream, http, f"{url}/v1")
             wait_until(lambda: metric(gateway, "open_requests") == 0)

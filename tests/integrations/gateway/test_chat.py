@@ -211,11 +211,6 @@ class TestToolChoice:
         assert body["choices"][0]["finish_reason"] == "tool_calls"
         assert body["usage"] == {"prompt_tokens": 14, "completion_tokens": 6, "total_tokens": 20}
 
-    def test_one_call_alone_if_parallel_calls_are_off(self):
-        with serving(says(f"{CALL}; {CALL.replace('Paris', 'Rome')}")) as served:
-            message = served.chat(parallel_tool_calls=False).json()["choices"][0]["message"]
-        assert [call["function"]["arguments"] for call in message["tool_calls"]] == ['{"city": "Paris"}']
-
 
 class TestRetries:
     BAD = 'Sure. {"name": "get_weather", "parameters": {oops}}'
@@ -275,24 +270,11 @@ class TestRetries:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
         assert (choice.content, choice.finish_reason) == (self.BAD, "stop")
 
-    @pytest.mark.parametrize("text", ["", "\n"])
-    def test_nor_does_one_without_a_word_replace_it(self, text: str):
-        with serving(in_turn(says(self.BAD), says(text), says(self.BAD), says(text))) as served:
-            assert served.chat().json()["choices"][0]["message"]["content"] == self.BAD
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (choice.content.strip(), choice.finish_reason) == (self.BAD, "stop")
-
     def test_if_the_new_answer_breaks_off_so_does_the_stream(self):
         with serving(in_turn(says(self.BAD), lambda _: events(chunk({"content": "Sorry"}), BREAK))) as served:
             response = served.chat(stream=True)
         assert b"[DONE]" not in response.content
         assert b"upstream_broke_off" in response.content
-
-    def test_other_choices_of_the_new_answer_do_not_count(self):
-        parts = [chunk({"content": CALL}), chunk({"content": "Other"}, index=1), chunk({}, "stop")]
-        with serving(in_turn(says(self.BAD), lambda _: events(*parts, b"data: [DONE]\n\n"))) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (len(choice.calls), "Other" in choice.content) == (1, False)
 
     def test_retries_can_be_switched_off(self):
         with serving(says(self.BAD), retries=0) as served:
@@ -309,22 +291,6 @@ class TestNative:
         assert body["tool_choice"] == "required"
         assert body["messages"] == QUESTION
         assert message["tool_calls"][0]["function"]["name"] == "get_weather"
-
-    @pytest.mark.parametrize(
-        ("choice", "asked"),
-        [
-            ("required", "required"),
-            ("math.add", {"type": "function", "function": {"name": "math_add"}}),
-            ({"type": "any"}, "required"),
-            ("auto", None),
-        ],
-        ids=str,
-    )
-    def test_the_tool_choice_is_that_of_the_chat_layer(self, choice: object, asked: object):
-        tools = [{"type": "function", "function": {"name": name}} for name in ("math.add", "required")]
-        with serving(says("Hi"), native=True, retries=0) as served:
-            served.chat(tools=tools, tool_choice=choice)
-            assert served.asked[0].body.get("tool_choice") == asked
 
     def test_the_servers_own_calls_stay(self):
         call = {
@@ -343,19 +309,6 @@ class TestNative:
         with serving([events(*parts, b"data: [DONE]\n\n")], native=True) as served:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
         assert [json.loads(call["arguments"])["city"] for call in choice.calls] == ["Paris", "Rome"]
-
-    def test_a_named_tool_is_asked_for_by_the_name_that_the_server_knows(self):
-        tool = {"type": "function", "function": {"name": "math.add"}}
-        with serving(says("Hi"), native=True) as served:
-            served.chat(
-                tools=[tool],
-                tool_choice={"type": "function", "function": {"name": "math.add"}},
-                parallel_tool_calls=False,
-            )
-            body = served.asked[0].body
-        assert body["tools"][0]["function"]["name"] == "math_add"
-        assert body["tool_choice"] == {"type": "function", "function": {"name": "math_add"}}
-        assert body["parallel_tool_calls"] is False
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -380,43 +333,6 @@ class TestConstraint:
         assert schema["properties"]["parameters"]["required"] == ["city"]
         assert schema["required"] == ["name", "parameters"]
         assert "response_format" not in second
-
-    def test_definitions_of_a_schema_go_along(self):
-        schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}}
-        tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
-        with serving(says("Hi"), constrain="json_schema", retries=0) as served:
-            served.chat(tools=[tool, WEATHER], tool_choice="required")
-            sent = served.asked[0].body["response_format"]["json_schema"]["schema"]
-        assert len(sent["anyOf"]) == 2
-        assert list(sent["$defs"].values()) == [{"type": "string"}]
-
-    def test_a_grammar_names_the_tools_and_their_parameters(self):
-        clock = {
-            "name": "clock",
-            "parameters": {"type": "object", "properties": {"at": {"enum": ["now", 5]}, "on": True}},
-        }
-        free = {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}
-        others = [{"type": "function", "function": function} for function in (clock, free, {"name": "blank"})]
-        with serving(says(CALL), constrain="grammar", retries=0) as served:
-            served.chat(tools=[WEATHER, *others], tool_choice="required")
-            served.chat(tools=[WEATHER, *others], tool_choice={"type": "function", "function": {"name": "blank"}})
-            first, second = (asked.body["grammar"].splitlines() for asked in served.asked)
-        at, on = r'"\"at\"" ws ":" ws ( "\"now\"" | "5" )', r'"\"on\"" ws ":" ws value'
-        days = r'( "," ws "\"days\"" ws ":" ws integer )?'
-        arguments = [
-            rf'"{{" ws "\"city\"" ws ":" ws string {days} ws "}}"',
-            rf'"{{" ws ( ( {at} | {on} ) ( "," ws ( {at} | {on} ) )* )? ws "}}"',
-            "object",
-            '"{}"',
-        ]
-        assert first[:5] == [
-            "root ::= call0 | call1 | call2 | call3",
-            *(
-                rf'call{place} ::= "{{\"name\": \"{name}\", \"parameters\": " {arguments[place]} "}}"'
-                for place, name in enumerate(["get_weather", "clock", "free", "blank"])
-            ),
-        ]
-        assert second[:2] == ["root ::= call0", first[4].replace("call3", "call0")]
 
     @pytest.mark.parametrize(
         "reference",

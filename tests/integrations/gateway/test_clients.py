@@ -6,14 +6,20 @@ Clients that are not installed are skipped; `make test-clients` installs all of 
 from __future__ import annotations
 
 import gc
+import importlib.util
 import itertools
 import json
+import os
+import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, ClassVar
 
+import httpx
 import pytest
 
 from integrations.gateway.harness import (
@@ -28,6 +34,7 @@ from integrations.gateway.harness import (
     events,
     says,
     serving,
+    wait_until,
 )
 
 TEXT = f"Let me check. {CALL}"
@@ -322,6 +329,35 @@ def test_crewai(served: Served, monkeypatch: pytest.MonkeyPatch, is_stream: bool
     assert tool.asked == ["Paris"]
 
 
+def test_litellm_as_a_proxy_in_front(served: Served, tmp_path: Path):
+    if importlib.util.find_spec("litellm") is None:
+        pytest.skip("litellm is not installed")
+    openai = pytest.importorskip("openai")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    config = tmp_path / "config.yaml"
+    model = {"model": "openai/llama3.1", "api_base": served.base_url, "api_key": "none"}
+    config.write_text(json.dumps({"model_list": [{"model_name": "llama3.1", "litellm_params": model}]}), "utf-8")
+    command = [str(Path(sys.executable).with_name("litellm")), "--config", str(config), "--host", "127.0.0.1"]
+    key = f"sk-{'0123456789abcdef' * 4}"  # without one, it does not start
+    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MASTER_KEY": key}
+    command += ["--port", str(port)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as proxy:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_until(lambda: answers(f"{url}/health/liveliness"), 120)
+            with openai.OpenAI(base_url=f"{url}/v1", api_key=key) as client:
+                whole = client.chat.completions.create(model="llama3.1", messages=QUESTION, tools=[WEATHER])
+                chunks = client.chat.completions.create(
+                    model="llama3.1", messages=QUESTION, tools=[WEATHER], stream=True
+                )
+                deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
+        finally:
+            proxy.terminate()
+    calls = [*whole.choices[0].message.tool_calls, *(call for delta in deltas for call in delta.tool_calls or ())]
+    assert [json.loads(call.function.arguments) for call in calls if call.function.arguments] == [{"city": "Paris"}] * 2
+
+
 class TestOllama:
     @pytest.fixture
     def client(self, served: Served) -> Any:
@@ -373,3 +409,11 @@ async def test_llama_index(served: Served):
     agent = pytest.importorskip("llama_index.core.agent.workflow").FunctionAgent(tools=[tool.get_weather], llm=llm)
     assert str(await agent.run("How is the weather in Paris?")) == LAST
     assert tool.asked == ["Paris"]
+
+
+def answers(url: str) -> bool:
+    """Whether something answers there."""
+    try:
+        return httpx.get(url, trust_env=False).status_code == HTTPStatus.OK
+    except httpx.HTTPError:
+        return False

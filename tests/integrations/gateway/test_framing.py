@@ -1,11 +1,11 @@
-"""Server-sent events and lines, cut out of bytes that may be cut anywhere."""
+"""Server-sent events, cut out of bytes that may be cut anywhere."""
 
 from __future__ import annotations
 
 import pytest
 
 from llama3_gateway.errors import BrokenOffError, GatewayError
-from llama3_gateway.framing import EventReader, LineReader, ServerEvent, read_body, read_object, write_event
+from llama3_gateway.framing import EventReader, ServerEvent, read_body, read_object, write_event
 
 STREAM = (
     "\ufeff: a comment\n\n"
@@ -51,15 +51,6 @@ def test_many_small_pieces_of_one_event_take_linear_time():
         assert reader.feed(b"data: aa\n") == []
     (event,) = reader.feed(b"\n")
     assert len(event.data) == 3 * 200_000 - 1
-
-
-@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
-def test_lines_are_the_same_wherever_the_stream_is_cut(line_end: bytes):
-    data = line_end.join([b'{"a": 1}', b"", b"  ", '{"b": "\u2028"}'.encode(), b"5"])
-    for at in range(len(data) + 1):
-        reader = LineReader()
-        lines = [line.strip() for line in [*reader.feed(data[:at]), *reader.feed(data[at:]), *reader.end()]]
-        assert lines == [b'{"a": 1}', '{"b": "\u2028"}'.encode(), b"5"]
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"5", b"[]", b"\xff", b"[" * 100_000, b"1" * 5000])

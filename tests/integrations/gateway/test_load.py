@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from pathlib import Path
 
 import httpx
 
@@ -94,8 +95,9 @@ def test_clients_that_leave_at_random_leave_nothing_behind():
         assert 0 < len(served.upstream.left) < 200
 
 
-def test_a_soak_finds_nothing():
-    with benchmark.upstream_process() as upstream, benchmark.gateway_process(upstream) as (gateway, process):
-        found = asyncio.run(benchmark.soak(gateway, process, 3, clients=10))
-    assert (found.lost, found.open) == (0, 0)
-    assert found.streams > found.left > 0
+def test_a_soak_finds_nothing(tmp_path: Path):
+    log = tmp_path / "log"
+    with benchmark.upstream_process() as upstream, benchmark.gateway_process(upstream, log) as (gateway, process):
+        found = asyncio.run(benchmark.soak(gateway, process, log, 3, clients=10))
+    assert (found.lost, found.open, found.others) == (0, 0, 0)
+    assert found.lines == found.streams > found.left > 0

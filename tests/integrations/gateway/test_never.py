@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import itertools
 import json
 import logging
@@ -40,7 +39,7 @@ from integrations.gateway.harness import (
     wait_until,
     whole,
 )
-from llama3_gateway import Gateway, read_settings
+from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.framing import EventReader
 from llama3_gateway.openai_chat import ChatShape
 from llama3_tools.chat import ChatOptions
@@ -118,13 +117,6 @@ class TestUpstreamErrors:
         assert response.headers["content-type"] == "application/json"
         assert said in (error["message"] if path == _OPENAI else error)
 
-    def test_one_that_is_compressed_comes_as_it_is(self):
-        data = gzip.compress(b"404 page not found")
-        headers = [("content-encoding", "gzip")]
-        with serving([Answer([data], status=404, content_type="text/odd", headers=headers)]) as served:
-            response = served.chat()
-        assert (response.text, response.headers["content-type"]) == ("404 page not found", "text/odd")
-
     def test_an_endless_error_is_cut(self):
         with serving([Answer(itertools.repeat(b"a" * 65536), status=500)]) as served:  # type: ignore[arg-type]
             response = served.chat()
@@ -139,7 +131,7 @@ class TestUpstreamErrors:
 class TestUnreachable:
     @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/embeddings"])
     def test_it_is_answered_with_502_and_what_to_do(self, path: str):
-        with running(Gateway(read_settings({"upstream": "http://127.0.0.1:1/v1"}))) as address:
+        with running(Gateway(GatewaySettings(upstream="http://127.0.0.1:1/v1"))) as address:
             body = {"messages": QUESTION, "input": "Hi", "tools": [tool_for(path)]}
             method = "GET" if path == "/v1/models" else "POST"
             response = httpx.request(method, address + path, json=body, trust_env=False)
@@ -149,7 +141,7 @@ class TestUnreachable:
         assert "is the server running there? --upstream says where" in error["message"]
 
     def test_ollamas_clients_get_it_in_their_form(self):
-        with running(Gateway(read_settings({"upstream": "http://127.0.0.1:1/v1"}))) as address:
+        with running(Gateway(GatewaySettings(upstream="http://127.0.0.1:1/v1"))) as address:
             response = httpx.post(
                 f"{address}/api/chat", json={"messages": QUESTION, "tools": [WEATHER]}, trust_env=False
             )
@@ -159,7 +151,7 @@ class TestUnreachable:
     def test_a_silent_one_is_answered_with_504(self):
         silent = socket.create_server(("127.0.0.1", 0))
         upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        with running(Gateway(read_settings({"upstream": upstream, "timeout": 0.2}))) as address:
+        with running(Gateway(GatewaySettings(upstream=upstream, timeout=0.2))) as address:
             body = {"messages": QUESTION, "tools": [WEATHER]}
             response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
         silent.close()
@@ -174,7 +166,7 @@ class TestUnreachable:
         async def ask() -> httpx.Response:
             server = await asyncio.start_server(answer, "127.0.0.1", 0)
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-            with running(Gateway(read_settings({"upstream": url}))) as address:
+            with running(Gateway(GatewaySettings(upstream=url))) as address:
                 async with server, httpx.AsyncClient(trust_env=False) as client:
                     body = {"messages": QUESTION, "tools": [WEATHER]}
                     return await client.post(f"{address}/v1/chat/completions", json=body)
@@ -198,7 +190,7 @@ class TestKeptConnections:
             server = await asyncio.start_server(answer, "127.0.0.1", 0)
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
             statuses = []
-            with running(Gateway(read_settings({"upstream": url}))) as address:
+            with running(Gateway(GatewaySettings(upstream=url))) as address:
                 async with server, httpx.AsyncClient(trust_env=False) as client:
                     for _ in range(5):
                         response = await client.get(f"{address}/v1/models")
@@ -226,11 +218,6 @@ class TestAnswersThatAreNone:
         assert (response.status_code, error["code"]) == (502, "no_completion")
         assert "does the address end in /v1" in error["message"]
         assert data[:9].decode("utf-8", "replace") in error["message"]
-
-    def test_one_that_breaks_off_is_answered_with_502(self):
-        with serving([Answer([b'{"choices": [', BREAK])]) as served:
-            response = served.chat()
-        assert (response.status_code, response.json()["error"]["code"]) == (502, "upstream_broke_off")
 
     def test_one_without_an_end_is_answered_with_502(self):
         endless = itertools.chain([b'{"choices": "'], itertools.repeat(b"a" * 65536))
@@ -324,11 +311,6 @@ class TestStreamsThatBreakOff:
             choice, told = broken(served)
         assert (choice.content, told) == (CALL_BEGUN, error["error"])
 
-    def test_before_its_first_event_it_breaks_off_as_well(self):
-        with serving([events(BREAK)]) as served:
-            (last,) = streamed(served)
-        assert last["error"]["code"] == "upstream_broke_off"
-
     def test_one_that_falls_silent_breaks_off(self):
         with serving([events(chunk({"content": CALL_BEGUN}), WAIT)], timeout=1) as served:
             choice, error = broken(served)
@@ -349,11 +331,6 @@ class TestStreamsThatBreakOff:
         with serving([events(*parts)]) as served:
             *_, last = streamed(served)
         assert "more answers than were asked for" in last["error"]["message"]
-
-    def test_as_many_as_were_asked_for_are_read(self):
-        parts = [chunk({"content": "Hi"}, "stop", index=index) for index in range(150)]
-        with serving([events(*parts, b"data: [DONE]\n\n")]) as served:
-            assert len(gathered(read_events(served.chat(stream=True, n=150)))) == 150
 
     def test_one_event_without_an_end_breaks_off(self):
         with serving(
@@ -411,13 +388,6 @@ class TestConnectionsThatBreakAfterTheEnd:
             assert len(served.asked) == 2
         assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
 
-    @ENDS
-    def test_a_response_is_completed(self, end: tuple[object, ...]):
-        body = {"input": "Hi", "tools": [{"type": "function", **WEATHER["function"]}], "stream": True}  # type: ignore[dict-item]
-        with serving([events(chunk({"content": CALL}), *end)], timeout=1, max_answer=50_000) as served:
-            *_, last = EventReader().feed(served.post("/v1/responses", body).content)
-        assert last.name == b"response.completed"
-
     def test_an_ollama_chat_ends(self):
         answer = ollama_stream(CALL)
         broken_after = Answer([*answer.parts, BREAK], content_type=answer.content_type)
@@ -453,7 +423,7 @@ class TestOddStreams:
         with serving([events(*parts)]) as served:
             *_, last = EventReader().feed(served.post(path, body).content)
         told = json.loads(last.data)
-        assert told.get("object") == "error" or "error" in told or told["type"] == "error"
+        assert told.get("object") == "error" or "error" in told or told["type"] in {"error", "response.failed"}
 
     def test_the_head_is_that_of_the_first_choice(self):
         first = event({"id": "", "model": "", "choices": [], "prompt_filter_results": []})
@@ -495,7 +465,7 @@ def asked_of(head: bytes, path: str) -> tuple[httpx.Response, str]:
     async def ask() -> tuple[httpx.Response, str]:
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        with running(Gateway(read_settings({"upstream": url}))) as address:
+        with running(Gateway(GatewaySettings(upstream=url))) as address:
             async with server, httpx.AsyncClient(trust_env=False) as client:
                 response = await client.post(address + path, json={"messages": QUESTION, "tools": [WEATHER]})
                 return response, (await client.get(f"{address}/metrics")).text
@@ -559,11 +529,6 @@ class TestSecondAnswersThatFail:
             finish_reason = response.json()["choices"][0]["finish_reason"]
         assert (content, finish_reason) == (self.MALFORMED, "stop")
 
-    def test_words_of_the_second_stay_and_the_stream_breaks_off(self):
-        with serving([stream(self.MALFORMED), events(chunk({"content": "Sorry"}), BREAK)]) as served:
-            choice, _ = broken(served)
-        assert "Sorry" in choice.content
-
 
 class TestClients:
     BODY = json.dumps({"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}).encode()
@@ -617,7 +582,10 @@ class TestClients:
     def test_if_one_leaves_before_there_is_an_answer_the_upstream_is_closed(self):
         silent = socket.create_server(("127.0.0.1", 0))
         upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        with serving(says("Hi")) as served, running(Gateway(read_settings({"upstream": upstream}))) as address:
+        with (
+            serving(says("Hi")) as served,
+            running(Gateway(GatewaySettings(upstream=upstream))) as address,
+        ):
             served.address = address
             client = self.connect(served)
             asked, _ = silent.accept()

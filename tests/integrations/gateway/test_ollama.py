@@ -130,16 +130,6 @@ def test_images_stay_with_results_in_a_role_of_their_own_and_when_it_is_asked_ag
     assert len(served.asked) == 2
 
 
-def test_other_parts_of_a_result_with_images_go_along():
-    parts = [{"type": "text", "text": "A cat."}, {"type": "text"}, {"type": "ollama_image"}]
-    result = {"role": "tool", "tool_name": "look", "content": parts, "images": ["aGk="]}
-    with serving(says("A cat.")) as served:
-        ask(served, messages=[*QUESTION, result])
-        told = served.asked[0].body["messages"][-1]
-    assert told["images"] == ["aGk="]
-    assert told["content"] == [{"type": "text", "text": "Result of look: A cat."}, *parts[1:]]
-
-
 def test_images_that_are_no_list_are_refused():
     history = [*QUESTION, {"role": "tool", "tool_name": "look", "content": "A cat.", "images": "aGk="}]
     with serving(says("A cat.")) as served:

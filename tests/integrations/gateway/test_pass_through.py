@@ -24,7 +24,6 @@ ODD = b'{ "model":"m",\n"messages" :[{"role":"user","content":"\\u00fc"}], "stre
             ("POST", "/api/chat"),
             ("POST", "/api/generate"),
             ("GET", "/api/tags"),
-            ("POST", "/api/show"),
             ("PUT", "/v1/x"),
         ),
     ],
@@ -122,7 +121,7 @@ class TestSeveralUpstreams:
         with serving(other) as second:
             models = [{"match": "qwen*", "upstream": f"{second.address}/v1"}]
             with serving(lambda _: Answer([b'{"of": "default"}']), models=models) as served:
-                for path in ("/v1/embeddings", "/v1/chat/completions", "/api/show"):
+                for path in ("/v1/embeddings", "/v1/chat/completions", "/api/generate"):
                     assert served.post(path, {"model": "qwen3"}).json() == {"of": "other"}
                     assert served.post(path, {"model": "llama3.1"}).json() == {"of": "default"}
                 assert served.http.post(f"{served.base_url}/audio", content=b"RIFF").json() == {"of": "default"}

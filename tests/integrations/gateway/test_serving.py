@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gzip
 import json
 import logging
 import os
@@ -30,6 +32,7 @@ from integrations.gateway.harness import (
     WEATHER,
     Answer,
     Asked,
+    Served,
     chunk,
     events,
     metric,
@@ -42,15 +45,14 @@ from integrations.gateway.harness import (
     Upstream as Answering,
 )
 from llama3_acceptance.doctor import examine, find_faults
-from llama3_gateway import Gateway, read_settings
+from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.command import serve
 from llama3_gateway.errors import missing_extra
 from llama3_gateway.logs import LOGGER, JsonLines
 from llama3_gateway.server import greeting, warning_of
 from llama3_gateway.settings import Upstream
-from llama3_gateway.sources import given_settings
 
-PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings", "/api/chat", "/metrics"]
+PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings", "/api/chat", "/api/show"]
 
 
 class TestKeys:
@@ -122,7 +124,7 @@ class TestKeys:
                 {"match": "own", "upstream": another_url, **own},
                 {"match": "other", "upstream": another_url},
             ]
-            settings = read_settings({"upstream": url, "models": models, **common})
+            settings = GatewaySettings.model_validate({"upstream": url, "models": models, **common})
             with running(Gateway(settings)) as address, httpx.Client(trust_env=False) as http:
                 for name in names:
                     for body in ({"tools": [WEATHER]}, {"tools": []}):
@@ -343,7 +345,7 @@ class TestTheLog:
             (Answer([b"secret"], status=400), {}, "the upstream answers with this error"),
             (Answer([b"secret"]), {}, "does the address end in /v1"),
             (Answer([b"data: secret\n\n"], content_type="text/odd"), {}, "does the address end in /v1"),
-            (Answer([b"{}"]), {"host": "example"}, "example is no name of this machine"),
+            (Answer([b"{}"]), {"host": "example"}, "host"),
         ],
     )
     @pytest.mark.parametrize("is_stream", [False, True])
@@ -361,8 +363,28 @@ class TestTheLog:
         assert reason in str(line["reason"])
         assert "secret" not in str(line)
 
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            *(("/v1/chat/completions", b"secret"), ("/v1/chat/completions", b"5"), ("/v1/chat/completions", b"{}")),
+            *(
+                ("/v1/responses", b'{"input": [{"type": 5, "role": "secret"}], "tools": "all"}'),
+                ("/v1/messages", b"{}"),
+            ),
+            *(("/api/chat", b'{"messages": ["secret"], "tools": [{}]}'), ("/v1/responses/secret", b"{}")),
+        ],
+    )
+    def test_each_refusal_has_its_reason_and_each_answer_an_id(
+        self, caplog: pytest.LogCaptureFixture, path: str, body: bytes
+    ):
+        with caplog.at_level(logging.INFO, LOGGER.name), serving(says("Hi")) as served:
+            response = served.http.post(served.address + path, content=body if body != b"{}" else b'{"tools": [5]}')
+        line = self.lines(caplog)[-1]
+        assert (response.status_code, bool(line["reason"]), "secret" in str(line["reason"])) == (400, True, False)
+        assert response.headers["x-request-id"] == response.headers["request-id"] == line["id"]
+
     def test_it_says_that_nobody_listens(self, caplog: pytest.LogCaptureFixture):
-        gateway = Gateway(read_settings({"upstream": "http://127.0.0.1:1"}))
+        gateway = Gateway(GatewaySettings(upstream="http://127.0.0.1:1"))
         with caplog.at_level(logging.INFO, LOGGER.name), running(gateway) as address:
             httpx.post(f"{address}/v1/chat/completions", json={"tools": [WEATHER], "messages": QUESTION})
             wait_until(lambda: metric(gateway, "open_requests") == 0)
@@ -389,14 +411,16 @@ class TestTheLog:
     ],
 )
 def test_it_says_who_can_reach_it(settings: dict[str, str], said: str):
-    assert said in greeting(read_settings({"upstream": "http://localhost:1", **settings}), 8089)
+    assert said in greeting(GatewaySettings.model_validate({"upstream": "http://localhost:1", **settings}), 8089)
 
 
 class TestSecrets:
     def test_the_password_of_an_upstream_is_shown_to_nobody(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             for port, status in ((1, 502), (silent.getsockname()[1], 504)):
-                settings = read_settings({"upstream": f"http://user:hunter2@127.0.0.1:{port}/v1", "timeout": 0.2})
+                settings = GatewaySettings.model_validate(
+                    {"upstream": f"http://user:hunter2@127.0.0.1:{port}/v1", "timeout": 0.2}
+                )
                 with running(Gateway(settings)) as address:
                     body = {"messages": QUESTION, "tools": [WEATHER]}
                     response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
@@ -407,7 +431,7 @@ class TestSecrets:
     def test_it_is_not_in_the_events_of_a_stream(self):
         with serving(lambda _: events(chunk({"content": "Hi"}), BREAK)) as served:
             upstream = served.upstream_url.replace("//", "//user:hunter2@")
-            with running(Gateway(read_settings({"upstream": upstream}))) as address:
+            with running(Gateway(GatewaySettings(upstream=upstream))) as address:
                 body = {"messages": QUESTION, "tools": [WEATHER], "stream": True}
                 response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
             assert served.asked[0].headers["authorization"].startswith("Basic ")
@@ -433,7 +457,7 @@ class TestOtherScopes:
         async def send(message: Message) -> None:
             sent.append(message["type"])
 
-        asyncio.run(Gateway(read_settings({"upstream": "http://localhost:1"}))(scope, receive, send))
+        asyncio.run(Gateway(GatewaySettings(upstream="http://localhost:1"))(scope, receive, send))
         return sent
 
     def test_it_takes_part_in_start_and_end(self):
@@ -450,7 +474,7 @@ class TestMissingPackages:
         assert "the gateway needs httpx2, which is not installed: pip install 'llama3-tools[gateway]'" in str(error)
 
     def test_other_errors_stay(self):
-        error = ModuleNotFoundError(name="other")
+        error = ModuleNotFoundError(name="llama3_tools.other")
         assert missing_extra(error) is error
 
     def test_what_is_not_there_is_not_there(self):
@@ -466,10 +490,10 @@ def process(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Run the command on a free port, and return the address that it says, and the process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, *ARGUMENTS, "--port", "0", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as running:
-        assert running.stderr is not None
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env={**environment, "PYTHONUNBUFFERED": "1"}, **pipes) as running:  # type: ignore[call-overload]
         try:
-            greeting = running.stderr.readline()
+            greeting = running.stdout.readline()
             found = re.search(r"point clients at (http://\S+:\d+)/v1", greeting)
             assert found, greeting + running.stderr.read()
             yield found[1], running
@@ -486,10 +510,10 @@ class TestTheProcess:
             assert response.json()["choices"][0]["finish_reason"] == "tool_calls"
             running.send_signal(signal.SIGTERM)
             assert running.wait(10) in {0, -signal.SIGTERM}
+            assert running.stdout is not None
             assert running.stderr is not None
-            greeting, *logged = running.stderr.read().splitlines()[1:]
-            assert "only programs on this machine can use it; --host 0.0.0.0 lets others in" in greeting
-            assert json.loads(logged[-1])["event"] == "request"
+            assert "only programs on this machine can use it; --host 0.0.0.0 lets others in" in running.stdout.read()
+            assert {json.loads(line)["event"] for line in running.stderr} == {"request"}
 
     def test_an_interrupt_ends_it_in_good_order(self):
         with process("--upstream", "http://localhost:1") as (address, running):
@@ -521,8 +545,8 @@ class TestTheProcess:
 
     def test_an_upstream_that_does_not_answer_is_named_at_the_start(self):
         with process("--upstream", "http://127.0.0.1:1") as (_, running):
-            assert running.stderr is not None
-            *_, warning = (running.stderr.readline() for _ in range(3))
+            assert running.stdout is not None
+            *_, warning = (running.stdout.readline() for _ in range(3))
         assert warning.startswith("WARNING: no answer from the upstream http://127.0.0.1:1/v1")
 
     def test_a_host_that_is_another_machine_is_named(self):
@@ -568,19 +592,94 @@ def test_a_loop_ends_at_once():
     assert "is the gateway itself: --upstream says where the model is" in str(warning)
 
 
-@pytest.mark.parametrize(("argument", "status"), [("http://localhost:11434/v1", 2), ("--oops", 2), ("--help", 0)])
-def test_what_is_no_option_is_named(argument: str, status: int, capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit) as ended:
-        given_settings([argument])
-    out, err = capsys.readouterr()
-    assert (ended.value.code, argument in out + err) == (status, True)
-
-
 def _answers(address: str) -> bool:
     try:
         return httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
     except httpx.ConnectError:
         return False
+
+
+class TestConnections:
+    """After an answer to a request whose body was not read, none stays open."""
+
+    def left_open(self, served: Served, head: str, body: bytes) -> tuple[bytes, bytes]:
+        """The status of the answer to a request, and what comes after one more byte."""
+        address = served.address.removeprefix("http://").split(":")
+        with socket.create_connection((address[0], int(address[1]))) as client:
+            client.settimeout(5)
+            client.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n{head}\r\n\r\n".encode() + body)
+            answer = b""
+            while not answer.endswith(b"}"):
+                answer += client.recv(65536)
+            assert b"connection: close" in answer
+            with contextlib.suppress(OSError):
+                client.sendall(b"x")
+            try:
+                return answer[9:12], client.recv(10)
+            except ConnectionResetError:
+                return answer[9:12], b""
+
+    @pytest.mark.parametrize(
+        ("head", "settings", "status"),
+        [
+            ("content-length: 99", {"timeout": 0.2}, b"408"),
+            ("content-length: 9999", {"max_body": 4096}, b"413"),
+            ("content-length: 99", {"api_key": "sesame"}, b"401"),
+        ],
+    )
+    def test_it_is_closed(self, head: str, settings: dict[str, object], status: bytes):
+        with serving(says("Hi"), **settings) as served:
+            assert self.left_open(served, head, b"{") == (status, b"")
+
+    def test_a_client_that_sends_all_of_it_reads_the_answer(self):
+        with serving(says("Hi"), max_body=4096) as served:
+            response = served.http.post(f"{served.base_url}/chat/completions", content=b"a" * 50_000_000)
+        assert response.status_code == 413
+
+
+class TestCompressedBodies:
+    BODY = json.dumps({"messages": QUESTION, "tools": [WEATHER]}).encode()
+
+    def ask(self, served: Served, data: bytes, encoding: str = "gzip") -> httpx.Response:
+        headers = {"content-encoding": encoding, "content-type": "application/json"}
+        return served.http.post(f"{served.base_url}/chat/completions", content=data, headers=headers)
+
+    def test_gzip_is_read(self):
+        with serving(says(CALL)) as served:
+            assert "tool_calls" in self.ask(served, gzip.compress(self.BODY)).text
+            assert "content-encoding" not in served.asked[0].headers
+
+    @pytest.mark.parametrize(
+        ("data", "encoding", "status"),
+        [
+            (gzip.compress(b" " * 5_000_000), "gzip", 413),
+            (b"{}", "gzip", 400),
+            (gzip.compress(b"{}")[:-9], "gzip", 400),
+            (b"{}", "br", 415),
+        ],
+        ids=["a bomb", "no gzip", "half of it", "another"],
+    )
+    def test_others_are_refused(self, data: bytes, encoding: str, status: int):
+        with serving(says("Hi"), max_body=1_000_000) as served:
+            assert self.ask(served, data, encoding).status_code == status
+            assert served.asked == []
+
+
+@pytest.mark.parametrize("found", [["completion"], ["completion", "tools"], None])
+def test_a_model_of_ollamas_can_call_tools(found: list[str] | None):
+    model = {"details": {}, **({"capabilities": found} if found else {})}
+    with serving([Answer([json.dumps(model).encode()]), Answer([b'{"error": "no"}'], status=404)]) as served:
+        shown = served.post("/api/show", {"model": "m"}).json()
+        assert served.post("/api/show", {"model": "m"}).json() == {"error": "no"}
+    assert shown == {"details": {}, "capabilities": ["completion", "tools"]}
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/api/generate/", "/v1//models/a%2Fb/"])
+def test_a_path_is_passed_on_without_slashes_that_are_too_many(path: str):
+    """A server would answer them by a redirect to itself, past the gateway."""
+    with serving(lambda _: Answer([b"{}"])) as served:
+        served.post(path, {"messages": QUESTION})
+        assert served.asked[0].path == path.replace("//", "/").rstrip("/")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 from pydantic import ValidationError
 
-from llama3_gateway import Upstream, load_settings, read_settings
+import llama3_gateway.server
+from llama3_gateway import GatewaySettings, Upstream
 from llama3_gateway.command import serve
 from llama3_gateway.sources import given_settings
 
@@ -42,7 +43,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_has_settings_and_those_of_single_models(file: Path):
-    settings = read_settings(load_settings(file))
+    settings = given_settings({}, file)
     qwen, other = settings.of_model("qwen3:8b"), settings.of_model("llama3.1")
     assert (settings.port, settings.cors) == (9000, ["http://localhost:3000"])
     assert (qwen.upstream, qwen.chat.prompt_format) == (Upstream("http://localhost:8080/v1", "sesame"), "function")
@@ -53,30 +54,14 @@ def test_a_file_has_settings_and_those_of_single_models(file: Path):
     assert [upstream.url for upstream in settings.upstreams] == [URL, "http://localhost:8080/v1"]
 
 
-@pytest.mark.parametrize(
-    ("common", "entry", "place"),
-    [
-        ({"native": True}, {"native": False}, "user"),
-        ({"native": True, "tools_in": "system"}, {"native": False}, "system"),
-        ({"native": True}, {"native": False, "tools_in": "system"}, "system"),
-        ({"tools_in": "request"}, {"native": False}, "user"),
-        ({"native": False, "tools_in": "system"}, {"native": False}, "system"),
-        ({"native": True}, {}, "request"),
-    ],
-)
-def test_a_model_may_take_native_back(common: dict[str, Any], entry: dict[str, Any], place: str):
-    settings = read_settings({"upstream": URL, **common, "models": [{"match": "a", **entry}]})
-    assert settings.of_model("a").chat.tools_in == place
-
-
 @pytest.mark.parametrize("key", ["sesame ", "sesame\n", " sesame", "\tsesame\r\n"])
 def test_white_space_around_a_key_is_none_of_it(key: str):
-    settings = read_settings({"upstream": URL, "upstream_api_key": key, "api_key": key})
+    settings = GatewaySettings(upstream=URL, upstream_api_key=key, api_key=key)
     assert (settings.default.upstream.api_key, settings.api_key) == ("sesame", "sesame")
 
 
 def test_a_key_of_a_models_own_goes_to_the_same_upstream():
-    settings = read_settings({"upstream": URL, "models": [{"match": "a", "upstream_api_key": "b"}]})
+    settings = GatewaySettings(upstream=URL, models=[{"match": "a", "upstream_api_key": "b"}])
     assert settings.of_model("a").upstream == Upstream(URL, "b")
     assert "b" not in repr(settings.of_model("a").upstream).replace("localhost", "").partition("api_key")[2]
 
@@ -98,8 +83,8 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"upstream": "http://me:secret@a/v1/responses"}, "upstream", "http://a/v1/responses is the address of one"),
         ({"models": [{"match": "a", "upstream": f"{URL}/embeddings"}]}, "models.0.upstream", f"write {URL}"),
         *(({name: "sk\nx"}, name, "no line break") for name in ("api_key", "upstream_api_key")),
-        *(({name: " \n"}, name, "at least 1 character") for name in ("api_key", "upstream_api_key")),
-        *(({name: ""}, name, "at least 1 character") for name in ("api_key", "host")),
+        *(({name: key}, name, "it is empty") for name in ("api_key", "upstream_api_key") for key in ("", " \n")),
+        ({"host": ""}, "host", "at least 1 character"),
         ({"reapir": True}, "reapir", "not permitted"),
         ({"repair": "maybe"}, "repair", "boolean"),
         ({"retries": -1}, "retries", "greater than or equal to 0"),
@@ -125,22 +110,10 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
 )
 def test_what_cannot_be_read_is_named(values: dict[str, Any], where: str, message: str):
     with pytest.raises(ValidationError) as caught:
-        read_settings({"upstream": URL, **values} if values else {})
+        GatewaySettings.model_validate({"upstream": URL, **values} if values else {})
     (error,) = caught.value.errors()
     assert (".".join(map(str, error["loc"])), message in error["msg"]) == (where, True), error["msg"]
     assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("a = ", "gateway.toml: Invalid value"), (None, "No such file"), ("retrys = 2", "retrys: Extra inputs are not")],
-)
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None, message: str):
-    path = tmp_path / "gateway.toml"
-    if text is not None:
-        path.write_text(text, "utf-8")
-    with pytest.raises((OSError, ValueError), match=message):
-        given_settings(["--upstream", URL, "--config", str(path)])
 
 
 @pytest.mark.parametrize(
@@ -158,13 +131,33 @@ def test_paths_of_the_gateway_are_paths_of_the_upstream(url: str, path: str, add
 
 
 class TestTheCommand:
+    @pytest.fixture(autouse=True)
+    def _nothing_is_served(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.found: list[GatewaySettings] = []
+        monkeypatch.setattr(llama3_gateway.server, "run", lambda settings, _say: self.found.append(settings))
+
+    def given(self, *arguments: str, **environment: str) -> GatewaySettings:
+        """The settings of a command line, and of an environment."""
+        names = {f"LLAMA3_TOOLS_{name}": value for name, value in environment.items()}
+        result = CliRunner().invoke(serve, arguments, env=names, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return self.found.pop()
+
+    def refused(self, *arguments: str, **environment: str) -> str:
+        """What is said of a command line, and of an environment, of which nothing comes."""
+        names = {f"LLAMA3_TOOLS_{name}": value for name, value in environment.items()}
+        result = CliRunner().invoke(serve, arguments, env=names, catch_exceptions=False)
+        assert (result.exit_code, self.found, result.stdout) == (2, [], "")
+        *_, said = result.stderr.partition("\n\n")
+        return said
+
     def test_options_set_what_the_file_sets(self):
         flags = ["--repair", "--no-coerce", "--split-reasoning", "--starts-reasoning", "--log-content"]
         words = ["--prompt-format", "pythonic", "--tools-in", "system", "--tool-role", "tool", "--unknown-tool", "text"]
         words += ["--repeated-calls", "keep", "--retries", "0", "--constrain", "grammar", "--format", "json"]
         serving = ["--host", "0.0.0.0", "--port", "0", "--api-key", "a", "--upstream-api-key", "b", "--cors", "*"]  # noqa: S104 - only read
         serving += ["--max-body", "1", "--max-answer", "2", "--timeout", "3", "--keepalive", "4"]
-        settings = given_settings(["--upstream", URL, *flags, *words, *serving])
+        settings = self.given("--upstream", URL, *flags, *words, *serving)
         chat, read = settings.default.chat, settings.default.chat.read
         assert (read.repair, read.coerce_arguments, read.formats) == (True, False, ("json",))
         assert (read.split_reasoning, read.starts_reasoning, read.on_unknown_tool) == (True, True, "text")
@@ -173,91 +166,74 @@ class TestTheCommand:
         assert (settings.host, settings.port, settings.api_key, settings.cors) == ("0.0.0.0", 0, "a", ["*"])  # noqa: S104 - the same
         assert (settings.max_body, settings.max_answer, settings.timeout, settings.keepalive) == (1, 2, 3, 4)
         assert (settings.default.upstream, settings.log_content) == (Upstream(URL, "b"), True)
-        assert given_settings(["--upstream", URL, "--native"]).default.chat.tools_in == "request"
+        assert self.given("--upstream", URL, "--native").default.chat.tools_in == "request"
 
-    def test_the_command_line_goes_before_the_environment_and_that_before_the_file(
-        self, monkeypatch: pytest.MonkeyPatch, file: Path
-    ):
-        for name, value in {"CONFIG": str(file), "RETRIES": "3", "PORT": "9001", "API_KEY": ""}.items():
-            monkeypatch.setenv(f"LLAMA3_TOOLS_{name}", value)
-        settings = given_settings(["--port", "9002"])
+    def test_the_short_form_is_the_url_alone(self):
+        assert self.given(URL).model_dump(exclude_unset=True) == {"upstream": URL}
+
+    def test_the_command_line_goes_before_the_environment_and_that_before_the_file(self, file: Path):
+        environment = {"CONFIG": str(file), "RETRIES": "3", "PORT": "9001", "HOST": ""}
+        settings = self.given("--port", "9002", **environment)
         assert (settings.port, settings.default.chat.max_retries, settings.default.chat.read.repair) == (9002, 3, True)
-        assert (given_settings([]).port, settings.api_key) == (9001, None)
-        assert given_settings(["--no-repair"]).default.chat.read.repair is False
-        monkeypatch.setenv("LLAMA3_TOOLS_REPAIR", "0")
-        assert given_settings([]).default.chat.read.repair is False
+        assert (self.given(**environment).port, settings.host) == (9001, "127.0.0.1")
+        assert self.given("--no-repair", **environment).default.chat.read.repair is False
+        assert self.given(**environment, REPAIR="0").default.chat.read.repair is False
 
-    @pytest.mark.parametrize(
-        ("file", "environment", "arguments", "place"),
-        [
-            ("native = true", None, ["--tools-in", "user"], "user"),
-            ("native = true", "user", [], "user"),
-            ("native = true", "system", ["--native"], "request"),
-            ('tools_in = "request"', None, ["--no-native"], "user"),
-            ('native = true\ntools_in = "request"', None, ["--no-native"], "user"),
-            ('native = true\ntools_in = "system"', None, ["--no-native"], "system"),
-            ('tools_in = "system"', None, ["--native"], "request"),
-            ("native = false", None, ["--tools-in", "request"], "request"),
-            ("native = false", "request", [], "request"),
-            ('native = false\ntools_in = "request"', None, [], "user"),
-            ("", "request", ["--no-native"], "user"),
-            ('tools_in = "system"', "request", ["--no-native"], "user"),
-            ("", None, ["--native", "--tools-in", "system"], "request"),
-        ],
-    )
-    def test_native_and_tools_in_are_one_setting(  # noqa: PLR0913, PLR0917 - three sources, and where they stand
-        self,
-        monkeypatch: pytest.MonkeyPatch,
-        tmp_path: Path,
-        file: str,
-        environment: str | None,
-        arguments: list[str],
-        place: str,
-    ):
-        path = tmp_path / "gateway.toml"
-        path.write_text(f'upstream = "{URL}"\n{file}\n', "utf-8")
-        if environment:
-            monkeypatch.setenv("LLAMA3_TOOLS_TOOLS_IN", environment)
-        assert given_settings(["--config", str(path), *arguments]).default.chat.tools_in == place
-
-    @pytest.mark.parametrize("native", ["1", "0"])
-    def test_the_command_line_wins_over_native_in_the_environment(self, monkeypatch: pytest.MonkeyPatch, native: str):
-        place = "user" if native == "1" else "request"
-        monkeypatch.setenv("LLAMA3_TOOLS_NATIVE", native)
-        assert given_settings(["--upstream", URL, "--tools-in", place]).default.chat.tools_in == place
-
-    def test_an_upstream_may_be_for_some_models(self, monkeypatch: pytest.MonkeyPatch, file: Path):
+    def test_an_upstream_may_be_for_some_models(self, file: Path):
         qwen, other = "qwen*=http://localhost:1/v1", "o/*=http://localhost:2"
-        of_file = given_settings(["--config", str(file), "--upstream", qwen])
+        of_file = self.given("--config", str(file), "--upstream", qwen)
         assert of_file.of_model("qwen3").upstream.url == "http://localhost:1/v1"
-        monkeypatch.setenv("LLAMA3_TOOLS_UPSTREAM", f"{URL} {other}")
         for arguments in ([], ["--upstream", URL]):
-            settings = given_settings([*arguments, "--upstream", qwen])
+            settings = self.given(*arguments, "--upstream", qwen, UPSTREAM=f"{URL} {other}")
             urls = [settings.of_model(name).upstream.url for name in ("qwen3", "o/a", "llama3.1")]
             assert urls == ["http://localhost:1/v1", "http://localhost:2/v1", URL]
+
+    @pytest.mark.parametrize("key", ["", " "])
+    @pytest.mark.parametrize("option", ["--api-key", "--upstream-api-key"])
+    def test_an_empty_key_does_not_open_the_gateway(self, tmp_path: Path, option: str, key: str):
+        """An unset variable may stand behind it: it is named as it was written."""
+        name, path = option[2:].replace("-", "_"), tmp_path / "gateway.toml"
+        path.write_text(f'{name} = "{key}"', "utf-8")
+        assert self.refused(URL, option, key).startswith(f"Error: {option}: it is empty")
+        assert self.refused(URL, **{name.upper(): key}).startswith(f"Error: LLAMA3_TOOLS_{name.upper()}: it is empty")
+        assert self.refused(URL, "--config", str(path)).startswith(f"Error: {name} in {path}: it is empty")
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ([], "upstream: Field required"),
-            (["--upstream", f"{URL}", "--upstream", f"qwen*={URL}/completions"], f"write {URL}"),
-            (["--upstream", URL, "--upstream", "http://localhost:1/v1"], "--upstream is given twice"),
-            (["--upstream", f"qwen*={URL}"], "upstream: Field required"),
-            (["--config", "none.toml"], "No such file or directory: 'none.toml'"),
+            ([], "where is the model?"),
+            (["--upstream", f"qwen*={URL}"], "where is the model?"),
+            ([URL, "--upstream", f"qwen*={URL}/completions"], f"--upstream: {URL}/completions is the address of one"),
+            ([URL, "http://localhost:1/v1"], "write PATTERN=URL"),
+            ([URL, "--retries", "-1"], "--retries: Input should be greater than or equal to 0"),
+            ([URL, "--retrys", "1"], "'--retries'"),
+            ([URL, "--unknown-tool", "run"], "'--unknown-tool': 'run' is not one of"),
+            ([URL, "--config", "none.toml"], "'none.toml' does not exist"),
         ],
     )
-    def test_what_is_wrong_is_said(self, arguments: list[str], message: str):
-        result = CliRunner().invoke(serve, arguments)
-        assert (result.exit_code, message in result.stderr) == (2, True)
+    def test_what_is_wrong_is_said_in_one_line(self, arguments: list[str], message: str):
+        said = self.refused(*arguments)
+        assert (message in said, said.count("\n")) == (True, 1)
 
-    def test_origins_may_stand_in_one_text_and_end_with_a_slash(self, monkeypatch: pytest.MonkeyPatch):
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("a = ", "gateway.toml: Invalid value"),
+            ("retrys = 2", "retrys in "),
+            ('[[models]]\nmatch = "a"\nupstream = 5', "models.0.upstream in "),
+        ],
+    )
+    def test_what_is_wrong_in_a_file_is_named_there(self, tmp_path: Path, text: str, message: str):
+        path = tmp_path / "gateway.toml"
+        path.write_text(text, "utf-8")
+        assert message in self.refused(URL, "--upstream", f"b={URL}", "--config", str(path))
+
+    def test_origins_may_stand_in_one_text_and_end_with_a_slash(self):
         expected = ["http://localhost:3000", "https://a.example"]
         given = "http://localhost:3000/,https://a.example"
-        assert given_settings(["--upstream", URL, "--cors", given]).cors == expected
-        twice = [part for one in expected for part in ("--cors", one)]
-        assert given_settings(["--upstream", URL, *twice]).cors == expected
-        monkeypatch.setenv("LLAMA3_TOOLS_CORS", given)
-        assert given_settings(["--upstream", URL]).cors == expected
+        assert self.given(URL, "--cors", given).cors == expected
+        assert self.given(URL, *(part for one in expected for part in ("--cors", one))).cors == expected
+        assert self.given(URL, CORS=given).cors == expected
 
 
 @pytest.mark.parametrize(
@@ -272,4 +248,4 @@ class TestTheCommand:
     ],
 )
 def test_origins_are_kept_as_browsers_write_them(given: str, origin: str):
-    assert read_settings({"upstream": URL, "cors": [given]}).cors == [origin]
+    assert GatewaySettings(upstream=URL, cors=[given]).cors == [origin]

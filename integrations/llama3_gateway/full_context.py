@@ -1,0 +1,63 @@
+"""How servers say that a prompt is too long, and how clients are told: in Anthropic's words, with both numbers.
+
+Claude Code sums up what was said, or asks for a shorter answer, and goes on. OpenAI's clients look at the code.
+"""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from llama3_gateway.errors import GatewayError, bad_request
+
+__all__ = ["full_context"]
+
+_CODE = "context_length_exceeded"
+_STATUSES = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.INTERNAL_SERVER_ERROR})
+_WITH_NUMBERS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        # llama.cpp, and Ollama where it runs that
+        r"request \((?P<tokens>\d+) tokens\) exceeds the available context size \((?P<most>\d+) tokens\)",
+        r'"n_prompt_tokens"\s*:\s*(?P<tokens>\d+).{0,20}"n_ctx"\s*:\s*(?P<most>\d+)',
+        # vLLM: 0.32, and before
+        r"length is (?P<most>\d+) tokens\. .{0,30}(?:contains|has) (?:at least )?(?P<tokens>\d+) input tokens",
+        r"passed (?P<tokens>\d+) input .{0,30}requested (?P<asked>\d+) output .{0,60}only (?P<most>\d+) tokens",
+        r"too large: (?P<asked>\d+)\. .{0,50}length is (?P<most>\d+) tokens .{0,30}has (?P<tokens>\d+) input tokens",
+        r"length is (?P<most>\d+) tokens\. .{0,60}\((?P<tokens>\d+) in the messages, (?P<asked>\d+) in the completion",
+        # SGLang
+        r"input \((?P<tokens>\d+) tokens\) is longer than the model's context length \((?P<most>\d+) tokens\)",
+        r"length of (?P<most>\d+) tokens\. .{0,50}: (?P<tokens>\d+) tokens from .{0,30} and (?P<asked>\d+) tokens for",
+        # LM Studio
+        r"keep the first (?P<tokens>\d+) tokens when .{0,99}context length of only (?P<most>\d+) tokens",
+        r"n_keep: (?P<tokens>\d+) ?>= ?n_ctx: (?P<most>\d+)",
+        # OpenAI, and those that say the same
+        r"context length is (?P<most>\d+) tokens.{0,99}resulted in (?P<tokens>\d+) tokens",
+    )
+)
+_WITHOUT = re.compile(
+    r"prompt (?:is )?too long|exceeds the (?:available |maximum )?context (?:size|length|window)|"
+    rf"maximum context length is|{_CODE}|exceed_context_size",
+    re.IGNORECASE,
+)
+"""Ollama says how much is too much, or nothing."""
+
+
+def full_context(status: int, body: str, message: str) -> GatewayError | None:
+    """Return the error that a prompt is too long, if that is what an upstream's error says.
+
+    >>> said = "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it"
+    >>> str(full_context(400, said, "it does not fit"))
+    'prompt is too long: 5000 tokens > 4096 maximum (it does not fit)'
+    """
+    if status not in _STATUSES:
+        return None
+    for pattern in _WITH_NUMBERS:
+        if found := pattern.search(body):
+            tokens, most, asked = (found.groupdict().get(name) for name in ("tokens", "most", "asked"))
+            if asked and int(tokens or 0) < int(most or 0):
+                told = f"input length and `max_tokens` exceed context limit: {tokens} + {asked} > {most}"
+            else:
+                told = f"prompt is too long: {tokens} tokens > {most} maximum"
+            return bad_request(f"{told} ({message})", "messages", _CODE)
+    return bad_request(f"prompt is too long: {message}", "messages", _CODE) if _WITHOUT.search(body) else None

@@ -1,0 +1,86 @@
+"""What a model cannot read, or its server cannot run: no request is refused for its sake, as it would be for good."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from llama3_gateway.errors import UpstreamRefusal, bad_request
+from llama3_gateway.logs import LOGGER
+from llama3_gateway.shapes import Message
+
+__all__ = ["client_tools", "placeholder", "says_images_are_refused", "without_images"]
+
+_IMAGE = "image_url"
+_NAMES_IMAGES = re.compile(r"\bimages?\b|image_url|multi-?modal|mmproj|\bvision\b", re.IGNORECASE)
+"""As llama.cpp, Ollama, vLLM and LM Studio say that a model has no eyes."""
+_REFUSALS = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.INTERNAL_SERVER_ERROR})
+
+
+def placeholder(what: str) -> dict[str, Any]:
+    """Return the part of a content that stands for what the model cannot read.
+
+    >>> placeholder("PDF")
+    {'type': 'text', 'text': '[a PDF that this model cannot read]'}
+    """
+    return {"type": "text", "text": f"[{'an' if what[:1] in 'aeiou' else 'a'} {what} that this model cannot read]"}
+
+
+def client_tools(tools: object, declared: Callable[[object, int], dict[str, Any] | None], example: str) -> object:
+    """Return the tools that a client runs, and log those that a server would run itself, which are left out.
+
+    Raises:
+        GatewayError: none is left, or they are no list.
+    """
+    if not isinstance(tools, list):
+        raise bad_request(f"tools is a list such as [{example}]", "tools")
+    found = [declared(tool, place) for place, tool in enumerate(tools)]
+    served = ", ".join(str(tool["type"]) for tool, function in zip(tools, found, strict=True) if function is None)
+    if tools and not any(found):
+        message = f"the server would have to run these tools, and cannot: {served}. Declare one that your client runs"
+        raise bad_request(message, "tools")
+    if served:
+        LOGGER.info("left out tools that the server would have to run: %s", served)
+    return [function for function in found if function]
+
+
+def says_images_are_refused(refusal: UpstreamRefusal) -> bool:
+    """Return whether a server may have refused a request for its images.
+
+    >>> says_images_are_refused(UpstreamRefusal(500, [], b"image input is not supported"))
+    True
+    """
+    return refusal.status in _REFUSALS and _NAMES_IMAGES.search(str(refusal)) is not None
+
+
+def without_images(messages: Sequence[Message]) -> list[Message]:
+    r"""Return messages with a text in place of each image.
+
+    >>> image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    >>> without_images([{"role": "user", "content": [{"type": "text", "text": "This?"}, image]}])
+    [{'role': 'user', 'content': 'This?\n\n[an image that this model cannot read]'}]
+    """
+    return [_without_images(message) for message in messages]
+
+
+def _without_images(message: Message) -> Message:
+    parts = [placeholder("image") if _is_image(part) else part for part in _parts(message)]
+    if images := message.get("images"):  # of Ollama's
+        parts = [{"type": "text", "text": str(message.get("content") or "")}, *(placeholder("image") for _ in images)]
+    if not parts:
+        return message
+    others = {name: value for name, value in message.items() if name != "images"}
+    if all(isinstance(part, Mapping) and part.get("type") == "text" for part in parts):
+        return {**others, "content": "\n\n".join(str(part.get("text")) for part in parts)}
+    return {**others, "content": parts}
+
+
+def _parts(message: Message) -> list[Any]:
+    content = message.get("content")
+    return content if isinstance(content, list) else []
+
+
+def _is_image(part: object) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == _IMAGE
