@@ -232,7 +232,7 @@ def test_arguments_of_the_servers_that_are_no_json_leave_the_answer_json(
     assert all(json.loads(line) for line in response.text.splitlines())
 
 
-@pytest.mark.parametrize("constrain", ["json_schema", "grammar"])
+@pytest.mark.parametrize("constrain", ["json_schema", "json_object"])
 def test_a_call_that_has_to_be_made_is_held_to_by_ollamas_own_word(constrain: str):
     named = {"type": "function", "function": {"name": "get_weather"}}
     with serving(says(CALL), constrain=constrain) as served:
@@ -242,6 +242,6 @@ def test_a_call_that_has_to_be_made_is_held_to_by_ollamas_own_word(constrain: st
         held, free, own = (asked.body for asked in served.asked)
     assert held["format"]["properties"]["name"] == {"type": "string", "enum": ["get_weather"]}
     assert held["format"]["required"] == ["name", "parameters"]
-    assert not held.keys() & {"response_format", "grammar", "tool_choice"}
+    assert not held.keys() & {"response_format", "tool_choice"}
     assert "format" not in free
     assert own["format"] == "json"

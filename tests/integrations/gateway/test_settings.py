@@ -154,7 +154,7 @@ class TestTheCommand:
     def test_options_set_what_the_file_sets(self):
         flags = ["--repair", "--no-coerce", "--split-reasoning", "--starts-reasoning", "--log-content"]
         words = ["--prompt-format", "pythonic", "--tools-in", "system", "--tool-role", "tool", "--unknown-tool", "text"]
-        words += ["--repeated-calls", "keep", "--retries", "0", "--constrain", "grammar", "--format", "json"]
+        words += ["--repeated-calls", "keep", "--retries", "0", "--constrain", "json_object", "--format", "json"]
         serving = ["--host", "0.0.0.0", "--port", "0", "--api-key", "a", "--upstream-api-key", "b", "--cors", "*"]  # noqa: S104 - only read
         serving += ["--max-body", "1", "--max-answer", "2", "--timeout", "3", "--keepalive", "4"]
         settings = self.given("--upstream", URL, *flags, *words, *serving)
@@ -162,7 +162,7 @@ class TestTheCommand:
         assert (read.repair, read.coerce_arguments, read.formats) == (True, False, ("json",))
         assert (read.split_reasoning, read.starts_reasoning, read.on_unknown_tool) == (True, True, "text")
         assert (chat.prompt_format, chat.tools_in, chat.tool_role) == ("pythonic", "system", "tool")
-        assert (chat.repeated_calls, chat.max_retries, chat.constrain) == ("keep", 0, "grammar")
+        assert (chat.repeated_calls, chat.max_retries, chat.constrain) == ("keep", 0, "json_object")
         assert (settings.host, settings.port, settings.api_key, settings.cors) == ("0.0.0.0", 0, "a", ["*"])  # noqa: S104 - the same
         assert (settings.max_body, settings.max_answer, settings.timeout, settings.keepalive) == (1, 2, 3, 4)
         assert (settings.default.upstream, settings.log_content) == (Upstream(URL, "b"), True)
