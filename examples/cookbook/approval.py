@@ -1,50 +1,53 @@
-"""A LangChain agent on a local Llama 3: `create_agent` with `Llama3ToolModel`.
+"""A LangGraph agent that remembers, and asks a person before it refunds.
 
-Run it from a clone, after `pip install '.[demo]'`. It needs no model: a small server plays scripted answers.
-
-    python langchain_agent.py
-
-To ask a real model, pass its server's address, and a question if you like:
-
-    Ollama         python langchain_agent.py --base-url http://localhost:11434/v1 --model llama3.1
-    llama-server   python langchain_agent.py --base-url http://localhost:8080/v1
-    LM Studio      python langchain_agent.py --base-url http://localhost:1234/v1
-    vLLM           python langchain_agent.py --base-url http://localhost:8000/v1
-
-OPENAI_BASE_URL and OPENAI_API_KEY also set the server. The tools go into the prompt, not into the request's `tools`. So
-no server needs a flag or a template for them.
+python examples/cookbook/approval.py
+python examples/cookbook/approval.py --base-url http://localhost:11434/v1 --model llama3.1
 """
 
 from __future__ import annotations
 
-import missing_packages  # noqa: F401 (first: it says how to install what is missing)
-
-# isort: split
-
 import sys
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+from program import run
+from pydantic import SecretStr
 
-from agent_program import chat_model, get_weather, run, subtract
-from endpoints.connect import Endpoint
 from langchain_llama3_tools import Llama3ToolModel
 
 
-def ask(endpoint: Endpoint, question: str) -> Iterator[BaseMessage]:
-    """Ask the agent, and give its stream of messages."""
-    agent = create_agent(Llama3ToolModel(chat_model(endpoint)), [get_weather, subtract])
-    stream: Iterator[Any] = agent.stream({"messages": [HumanMessage(question)]}, stream_mode="messages")
-    for message, _ in stream:
-        yield message
+def refund(order: int, euros: int) -> str:
+    """Refund an order."""
+    if interrupt(f"Refund {euros} euros of order {order}?") != "yes":
+        return "A person refused this refund."
+    return f"{euros} euros of order {order} are refunded."
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the example."""
-    return run("langchain_agent", ask, "A LangChain agent whose model writes its calls as text.", arguments)
+def answer(agent: Any, question: str, thread: str) -> str:  # noqa: ANN401 (a graph has six type parameters)
+    """Ask the agent, and a person whenever a tool wants to know."""
+    config = {"configurable": {"thread_id": thread}}
+    state = agent.invoke({"messages": [("user", question)]}, config)
+    while pending := state.get("__interrupt__"):
+        state = agent.invoke(Command(resume={each.id: input(f"{each.value} yes/no: ") for each in pending}), config)
+    return str(state["messages"][-1].text)
+
+
+def build(llm: BaseChatModel) -> Any:  # noqa: ANN401 (the same)
+    """Return the agent. Another checkpointer, such as a database, keeps the memory for longer."""
+    return create_agent(Llama3ToolModel(llm), [refund], checkpointer=InMemorySaver())
+
+
+def main(base_url: str, model: str) -> None:
+    """Ask twice in one conversation."""
+    agent = build(ChatOpenAI(base_url=base_url, api_key=SecretStr("none"), model=model, temperature=0))
+    for question in ("Please refund order 4711, 20 euros.", "Which order was that?"):
+        print(f"you    {question}")
+        print(f"agent  {answer(agent, question, 'customer-1')}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main, __doc__))
