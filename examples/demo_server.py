@@ -30,7 +30,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 0
     except OSError as error:
-        print(f"Port {port} cannot be used ({error.strerror}). Ollama may be there. Take another: --port 11500")
+        print(f"Port {port} cannot be used ({error.strerror}). Ollama may be there. Take another: --port NUMBER")
     return 1
 
 

@@ -52,7 +52,7 @@ def run(main: Callable[..., int | None], about: str | None, argument: str = "") 
     except (EndpointError, LiveServerError) as error:
         print(error, file=sys.stderr)
     except Exception as error:
-        if type(error).__module__.partition(".")[0] not in _CLIENTS:
+        if not _CLIENTS & {kind.__module__.partition(".")[0] for kind in type(error).__mro__}:
             raise
         print(f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)
     return 1
