@@ -211,7 +211,7 @@ def _names(question: str) -> list[str]:
 
 def _fill(schema: Mapping[str, Any], question: str, name: str, numbers: list[str]) -> Any:  # noqa: ANN401 (any JSON)
     """Return a value that fits a schema, out of what the question says. Numbers are used up in their order."""
-    kind = schema.get("type")
+    kind = schema.get("type") or ("object" if "properties" in schema else "string")
     if kind == "object":
         properties = schema.get("properties", {})
         wanted = schema.get("required", properties)
