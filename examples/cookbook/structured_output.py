@@ -30,7 +30,7 @@ class Ticket(BaseModel):
 
 def ticket_of(llm: BaseChatModel, mail: str) -> Ticket | str:
     """Return the ticket, or why there is none."""
-    structured = Llama3ToolModel(llm, coerce_arguments=True).with_structured_output(Ticket)
+    structured = Llama3ToolModel(llm).with_structured_output(Ticket)
     try:
         return Ticket.model_validate(structured.invoke(mail))
     except OutputParserException as error:

@@ -78,7 +78,7 @@ def demo_server(port: int = 0, *, pause: float = 0.0) -> LoopbackServer:
         return sent(Turn(pieces=_pieces(request.body), pause=pause), request)
 
     openai = api([MODEL], model)
-    return LoopbackServer(lambda request: _ollama(request) if "/api/" in request.path else openai(request), port)
+    return LoopbackServer(lambda request: _ollama(request) if request.path.startswith("/api/") else openai(request), port)
 
 
 def _ollama(request: Request) -> Answer:
