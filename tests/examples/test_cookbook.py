@@ -47,9 +47,7 @@ def run(name: str, monkeypatch: pytest.MonkeyPatch, *arguments: str, answer: str
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_it_runs_without_a_model(
-    name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_it_runs_without_a_model(name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     if name == "mcp_tools":
         pytest.importorskip("langchain_mcp_adapters", reason="the extra `demo` is not installed")
     assert run(name, monkeypatch) == 0
