@@ -13,8 +13,6 @@ from typing import TypedDict
 
 from llama3_tools import render_tool_prompt
 
-__all__ = ["EXAMPLES", "TOOLS", "Example", "Message", "chat_messages", "write"]
-
 
 class Message(TypedDict):
     """One message of a conversation, in OpenAI's chat format."""

@@ -26,8 +26,6 @@ from endpoints.script import Turn, cut_at, sent
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_json, api
 
-__all__ = ["MODEL", "RECORDED", "demo_server", "write"]
-
 MODEL = "llama3.1"
 """The model's name. The endpoint knows no other."""
 

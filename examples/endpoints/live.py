@@ -15,8 +15,6 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import IO, final
 
-__all__ = ["MODEL", "SETTINGS", "LiveServer", "LiveServerError"]
-
 MODEL = "smollm2"
 """The name under which the server knows the model."""
 

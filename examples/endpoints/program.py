@@ -14,8 +14,6 @@ import openai
 from endpoints.demo import MODEL, demo_server
 from endpoints.live import LiveServer, LiveServerError
 
-__all__ = ["EndpointError", "run"]
-
 _CLIENTS = {"httpcore", "httpx", "httpx2", "llama3_tools", "ollama", "openai"}
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from endpoints.server import Answer, Request
 from endpoints.wire import COMPLETIONS, Model, answer_error, answer_events, answer_json
 
-__all__ = ["Turn", "cut_at", "scripted", "sent"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:

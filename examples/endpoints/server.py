@@ -12,8 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import TypeAlias, final
 
-__all__ = ["Answer", "LoopbackServer", "Request", "Responder"]
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

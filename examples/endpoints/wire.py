@@ -8,16 +8,6 @@ from typing import TypeAlias
 
 from endpoints.server import Answer, Request, Responder
 
-__all__ = [
-    "CHAT",
-    "COMPLETIONS",
-    "Model",
-    "answer_error",
-    "answer_events",
-    "answer_json",
-    "api",
-]
-
 CHAT = "/v1/chat/completions"
 COMPLETIONS = "/v1/completions"
 

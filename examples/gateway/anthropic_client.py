@@ -15,8 +15,6 @@ from collections.abc import Sequence
 
 from anthropic import Anthropic, beta_tool
 
-__all__ = ["answer", "main"]
-
 
 def get_weather(city: str) -> str:
     """The weather of a city.

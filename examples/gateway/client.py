@@ -17,8 +17,6 @@ from collections.abc import Sequence
 from openai import OpenAI
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 
-__all__ = ["answer", "main"]
-
 GET_WEATHER: ChatCompletionFunctionToolParam = {
     "type": "function",
     "function": {

@@ -17,18 +17,6 @@ from endpoints.demo import RECORDED
 from endpoints.live import SETTINGS
 from llama3_tools import Extraction, Extractor, OnUnknownTool, render_tool_prompt
 
-__all__ = [
-    "ASKED",
-    "FORCED",
-    "MAX_TOKENS",
-    "Asked",
-    "Read",
-    "check",
-    "check_read",
-    "read_ai_message",
-    "read_chat_message",
-]
-
 MAX_TOKENS = 120
 _NAMES = {"get_weather", "search_web", "set_timer"}
 _WRAPPERS = re.compile(

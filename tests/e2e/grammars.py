@@ -8,8 +8,6 @@ from typing import Any
 
 from endpoints.assistant import TOOLS
 
-__all__ = ["CALL", "TEXT_CALL_TEXT", "TEXT_THEN_CALL", "TWO_CALLS", "grammar"]
-
 _RULES = r"""
 text ::= [A-Z] [a-z] [a-z ,']{8,58} [a-z] [.!]
 string ::= "\"" [^"\\\x00-\x1F]{1,40} "\""

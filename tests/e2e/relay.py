@@ -22,24 +22,6 @@ from endpoints.live import SETTINGS
 from endpoints.server import Answer, Request
 from llama3_tools import ToolCall, render_tool_call
 
-__all__ = [
-    "CALL",
-    "CUT_OFF",
-    "FORECAST",
-    "FREELY",
-    "FUNCTIONS",
-    "HISTORY",
-    "QUESTIONS",
-    "TEXT",
-    "TEXT_AND_TWO_CALLS",
-    "Forecast",
-    "Form",
-    "Relay",
-    "Result",
-    "form",
-    "run_of",
-]
-
 HISTORY = [m for one in EXAMPLES for m in (("user", one.question), ("assistant", write(one)))]
 QUESTIONS = (
     "What is the weather in Oslo?",
