@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at once would break one environment.
 .NOTPARALLEL:
-.PHONY: help demo demo-model record test coverage test-browser test-model test-batch test-clients test-vllm check lint matrix fuzz bench bench-gateway bfcl docs pages dist compiled release-check clean
+.PHONY: help demo demo-model demo-server record test coverage test-browser test-model test-batch test-clients test-vllm check lint matrix fuzz bench bench-gateway bfcl docs pages dist compiled release-check clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ demo: $(VENV)/.demo ## See it work: a recorded model over real HTTP (ARGS="--bas
 
 demo-model: $(VENV)/.model ## The same on a live model, served by llama.cpp (compiles it the first time)
 	@$(PY) examples/quickstart.py --live $(ARGS)
+
+demo-server: $(VENV)/.demo ## Keep the demo's endpoint on port 11434, so that the pages' programs run without a model (ARGS="--port 11500")
+	@$(PY) examples/demo_server.py $(ARGS)
 
 record: $(VENV)/.model ## Record the demo's streams anew from the live model
 	PYTHONPATH=examples $(PY) -m endpoints.record $(ARGS)

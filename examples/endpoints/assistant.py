@@ -7,14 +7,11 @@ conversation starts with a few answered questions; those help a larger model too
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 from llama3_tools import render_tool_prompt
-
-Call: TypeAlias = tuple[str, Mapping[str, object]]
-"""A tool's name and its arguments."""
 
 
 class Message(TypedDict):
@@ -30,11 +27,8 @@ class Example:
 
     question: str
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[tuple[str, Mapping[str, object]], ...] = ()
 
-
-Writer: TypeAlias = Callable[[Example], str]
-"""Writes an example's answer in one of the forms in which models write calls."""
 
 TOOLS: tuple[dict[str, object], ...] = (
     {
@@ -106,62 +100,26 @@ EXAMPLES = (
 )
 
 
-def write_bare(example: Example) -> str:
+def write(example: Example) -> str:
     """Write an answer as Llama 3.1 does by default: the text, then bare JSON objects with `; ` between them.
 
-    >>> print(write_bare(EXAMPLES[8]))
+    >>> print(write(EXAMPLES[8]))
     Let me search for that. {"name": "search_web", "parameters": {"query": "height of Kilimanjaro"}}
     """
-    calls = "; ".join(
-        json.dumps({"name": name, "parameters": arguments}, ensure_ascii=False) for name, arguments in example.calls
-    )
+    calls = "; ".join(json.dumps({"name": name, "parameters": arguments}) for name, arguments in example.calls)
     return " ".join(filter(None, (example.text, calls)))
 
 
-def write_envelope(example: Example) -> str:
-    """Write an answer as one object with a message and its call or calls.
-
-    >>> print(write_envelope(EXAMPLES[2]))
-    {"message": "", "tool_call": {"name": "get_weather", "arguments": {"city": "Lisbon"}}}
-    """
-    calls = [{"name": name, "arguments": arguments} for name, arguments in example.calls]
-    answer: dict[str, object] = {"message": example.text}
-    if len(calls) > 1:
-        answer["tool_calls"] = calls
-    else:
-        answer["tool_call"] = calls[0] if calls else None
-    return json.dumps(answer, ensure_ascii=False)
-
-
-def chat_messages(
-    question: str,
-    *,
-    examples: Sequence[Example] = EXAMPLES,
-    write: Writer = write_bare,
-    prompt: str | None = None,
-) -> list[Message]:
+def chat_messages(question: str) -> list[Message]:
     """Put a question to the assistant: the tool prompt before the first user message, the examples, the question.
 
     >>> chat_messages("What is the weather in Oslo?")[-1]
     {'role': 'user', 'content': 'What is the weather in Oslo?'}
     """
-    if prompt is None:
-        prompt = render_tool_prompt(TOOLS)
     messages: list[Message] = []
-    for example in examples:
+    for example in EXAMPLES:
         messages.append({"role": "user", "content": example.question})
         messages.append({"role": "assistant", "content": write(example)})
     messages.append({"role": "user", "content": question})
-    messages[0]["content"] = f"{prompt}\n\n{messages[0]['content']}"
+    messages[0]["content"] = f"{render_tool_prompt(TOOLS)}\n\n{messages[0]['content']}"
     return messages
-
-
-def completion_prompt(question: str, *, examples: Sequence[Example] = EXAMPLES, write: Writer = write_bare) -> str:
-    """Put a question to the assistant where there is no chat template: as a dialogue that the model continues.
-
-    >>> print(completion_prompt("What is the weather in Oslo?")[-46:])
-    Question: What is the weather in Oslo?
-    Answer:
-    """
-    turns = [f"Question: {example.question}\nAnswer: {write(example)}\n" for example in examples]
-    return "\n".join([render_tool_prompt(TOOLS), "", *turns, f"Question: {question}\nAnswer:"])

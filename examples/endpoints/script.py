@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from endpoints.server import Answer, Request
-from endpoints.wire import COMPLETIONS, Model, answer_error, answer_events, answer_json, include_usage, usage_event
+from endpoints.wire import COMPLETIONS, Model, answer_error, answer_events, answer_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +57,14 @@ def scripted(turns: Iterable[Turn | Answer]) -> Model:
             return answer_error(500, f"The script has no answer to request {number}.")
         if isinstance(turn, Answer):
             return turn
-        return _streamed(turn, request, number) if request.stream else _whole(turn, request, number)
+        return sent(turn, request, number)
 
     return model
+
+
+def sent(turn: Turn, request: Request, number: int = 1) -> Answer:
+    """Return a turn as an OpenAI-compatible server sends it, as a stream if the request wants one."""
+    return _streamed(turn, request, number) if request.stream else _whole(turn, request, number)
 
 
 def _streamed(turn: Turn, request: Request, number: int) -> Answer:
@@ -80,8 +85,9 @@ def _streamed(turn: Turn, request: Request, number: int) -> Answer:
     if turn.breaks:
         return answer_events(events, pause=turn.pause, complete=False)
     events.append(event({}, turn.finish_reason))
-    if include_usage(request):
-        events.append(usage_event(head, _usage(turn)))
+    options = request.body.get("stream_options")
+    if isinstance(options, dict) and options.get("include_usage") is True:
+        events.append(json.dumps({**head, "choices": [], "usage": _usage(turn)}))
     return answer_events([*events, "[DONE]"], pause=turn.pause)
 
 

@@ -54,7 +54,7 @@ Responder: TypeAlias = Callable[[Request], Answer]
 
 @final
 class LoopbackServer:
-    """Serves on 127.0.0.1, on a free port, while its `with` block runs.
+    """Serves on 127.0.0.1 while its `with` block runs.
 
     >>> import urllib.request
     >>> with LoopbackServer(lambda request: Answer((b'{"path": "', request.path.encode(), b'"}'))) as server:
@@ -62,15 +62,17 @@ class LoopbackServer:
     b'{"path": "/v1/models"}'
     """
 
-    def __init__(self, respond: Responder) -> None:
+    def __init__(self, respond: Responder, port: int = 0) -> None:
         """Prepare a server.
 
         Args:
             respond: gives the answer to each request.
+            port: where it listens; 0 for a free port.
         """
         self.requests: list[Request] = []
         """What was asked so far, in order of arrival."""
         self._respond = respond
+        self._port = port
         self._closing = threading.Event()
         self._http: _Server | None = None
 
@@ -101,7 +103,7 @@ class LoopbackServer:
     def __enter__(self) -> LoopbackServer:
         """Start serving."""
         self._closing.clear()
-        self._http = _Server(self)
+        self._http = _Server(self, self._port)
         threading.Thread(target=self._http.serve, daemon=True).start()
         return self
 
@@ -120,8 +122,8 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False  # so that server_close waits for answers under way: nothing outlives the `with` block
     request_queue_size = 64  # agents ask many things at once, and beyond five the system would turn connections away
 
-    def __init__(self, owner: LoopbackServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, owner: LoopbackServer, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.owner = owner
         self._stopped = threading.Event()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from endpoints.server import Answer, Request, Responder
@@ -58,19 +58,3 @@ def answer_events(events: Iterable[str], *, pause: float = 0.0, complete: bool =
     """
     parts = tuple(f"data: {event}\n\n".encode() for event in events)
     return Answer(parts, "text/event-stream; charset=utf-8", pause=pause, complete=complete)
-
-
-def include_usage(request: Request) -> bool:
-    """Return whether the client asked for the usage in the stream."""
-    options = request.body.get("stream_options")
-    return isinstance(options, Mapping) and options.get("include_usage") is True
-
-
-def usage_event(last: Mapping[str, object], usage: Mapping[str, int]) -> str:
-    """Make the event that tells the usage: one more, without choices, after the last.
-
-    Args:
-        last: the last event of the answer, for its id and its model.
-        usage: the numbers of tokens.
-    """
-    return json.dumps({**last, "choices": [], "usage": usage})

@@ -11,11 +11,11 @@ from langchain_core.messages import AIMessage
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 
-from endpoints import grammars
-from endpoints.assistant import TOOLS, chat_messages, completion_prompt
+from e2e import grammars
+from endpoints.assistant import TOOLS, chat_messages
+from endpoints.demo import RECORDED
 from endpoints.live import SETTINGS
-from endpoints.questions import QUESTIONS, Question
-from llama3_tools import Extraction, Extractor, OnUnknownTool
+from llama3_tools import Extraction, Extractor, OnUnknownTool, render_tool_prompt
 
 MAX_TOKENS = 120
 _NAMES = {"get_weather", "search_web", "set_timer"}
@@ -25,7 +25,6 @@ _WRAPPERS = re.compile(
 """What vanishes with a call (principle 2)."""
 _DELIMITERS = re.compile(r"[\s;,]+")
 """What vanishes between calls and around them (principle 2)."""
-_BY_NAME: Mapping[str, Question] = {question.name: question for question in QUESTIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,9 @@ class Asked:
     """One question to the live model."""
 
     name: str
-    question: Question
+    question: str
+    grammar: str = ""
+    """What holds the answer to its form."""
     calls: int | None = None
     """How many calls the grammar forces; `None` where it is the model's choice."""
     text: bool | None = None
@@ -42,36 +43,28 @@ class Asked:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The conversation, for the chat endpoint."""
-        question = self.question
-        return [dict(m) for m in chat_messages(question.question, examples=question.examples, write=question.write)]  # type: ignore[arg-type]
+        return [dict(message) for message in chat_messages(self.question)]  # type: ignore[arg-type]
 
     @property
     def prompt(self) -> str:
         """The prompt, for the completions endpoint."""
-        return completion_prompt(self.question.question)
+        return f"{render_tool_prompt(TOOLS)}\n\nQuestion: {self.question}\nAnswer:"
 
     @property
     def settings(self) -> dict[str, object]:
         """What goes into the request beside that."""
-        grammar = {} if self.question.grammar is None else {"grammar": self.question.grammar}
-        return {"max_tokens": MAX_TOKENS, **SETTINGS, **grammar}
+        return {"max_tokens": MAX_TOKENS, **SETTINGS, **({"grammar": self.grammar} if self.grammar else {})}
 
 
 FORCED = (
-    Asked(
-        "forced-one-call", Question(name="", about="", question="How is Oslo?", grammar=grammars.CALL), 1, text=False
-    ),
-    Asked("forced-text-then-call", _BY_NAME["grammar-text-then-call"], 1, text=True),
-    Asked("forced-two-calls", _BY_NAME["grammar-two-calls"], 2, text=False),
-    Asked("forced-text-call-text", _BY_NAME["grammar-text-call-text"], 1, text=True),
+    Asked("forced-one-call", "How is Oslo?", grammars.CALL, 1, text=False),
+    Asked("forced-text-then-call", "Look up the opening hours of the Louvre.", grammars.TEXT_THEN_CALL, 1, text=True),
+    Asked("forced-two-calls", "Compare the weather in Tokyo and in Quito.", grammars.TWO_CALLS, 2, text=False),
+    Asked("forced-text-call-text", "Look up the population of Iceland.", grammars.TEXT_CALL_TEXT, 1, text=True),
 )
 """Held to their form by a grammar: here it is known how many calls there are, whoever the model is."""
 
-ASKED = (
-    *FORCED,
-    *(Asked(name, _BY_NAME[name]) for name in ("text-then-call", "two-calls", "text", "malformed")),
-    *(Asked(name, _BY_NAME[name]) for name in ("python-tag", "fence", "tool-call-tag", "function-tag")),
-)
+ASKED = (*FORCED, *(Asked(question.lower(), question) for question in RECORDED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,18 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 from pydantic import BaseModel
 
 from e2e.answers import Read, check_read
-from endpoints.assistant import EXAMPLES, TOOLS, write_bare
-from endpoints.fetch import fetch
-from endpoints.grammars import grammar
+from e2e.grammars import grammar
+from endpoints.assistant import EXAMPLES, TOOLS, write
 from endpoints.live import SETTINGS
-from endpoints.recordings import text_of_event
 from endpoints.server import Answer, Request
 from llama3_tools import ToolCall, render_tool_call
 
-HISTORY = [m for one in EXAMPLES for m in (("user", one.question), ("assistant", write_bare(one)))]
+HISTORY = [m for one in EXAMPLES for m in (("user", one.question), ("assistant", write(one)))]
 QUESTIONS = (
     "What is the weather in Oslo?",
     "Set a timer for 25 minutes for the bread.",
@@ -111,17 +110,19 @@ class Relay:
         """Answer a request."""
         address = f"{self.live}{request.path.removeprefix('/v1')}"
         if request.method == "GET":
-            return Answer((fetch(address).text.encode(),))
+            return Answer((httpx.get(address, trust_env=False).content,))
         wanted = self.forms[min(len(self.asked), len(self.forms) - 1)] if self.forms else FREELY
         messages: Any = request.body["messages"]
-        answer = fetch(address, {"max_tokens": 48, **SETTINGS, **request.body, **wanted}, timeout=60)
+        body = {"max_tokens": 48, **SETTINGS, **request.body, **wanted}
+        answer = httpx.post(address, json=body, timeout=60, trust_env=False).raise_for_status()
         self.asked.append(messages)  # unless the server refused it
         if request.stream:
             events = [part for part in answer.text.replace("\r\n", "\n").split("\n\n") if part]
-            self.said.append("".join(text_of_event(e.removeprefix("data: ")) for e in events))
-            return Answer(tuple(f"{event}\n\n".encode() for event in events), answer.content_type)
+            choices = [json.loads(event[6:])["choices"] for event in events if "[DONE]" not in event]
+            self.said.append("".join(one[0]["delta"].get("content") or "" for one in choices if one))
+            return Answer(tuple(f"{event}\n\n".encode() for event in events), answer.headers["Content-Type"])
         self.said.append(json.loads(answer.text)["choices"][0]["message"]["content"] or "")
-        return Answer((answer.text.encode(),), answer.content_type)
+        return Answer((answer.content,))
 
     def begin(self, *forms: Form) -> None:
         """Begin another conversation, whose answers have these forms."""

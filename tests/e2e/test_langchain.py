@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, message_chunk_to_message
-from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI, OpenAI
 from pydantic import SecretStr
 
@@ -111,12 +110,6 @@ class TestAsync:
         chain = chat_model(live, asked) | PARSER
         chunks = [chunk async for chunk in chain.astream(asked.messages, {"callbacks": [raw]})]
         check(asked, read_ai_message(raw.text, summed(chunks)))
-
-    async def test_a_batch_keeps_its_order(self, live: LiveServer) -> None:
-        asked = FORCED[1:3]
-        ask_each = RunnableLambda(lambda one: chat_model(live, one).invoke(one.messages))
-        first, second = await (ask_each | PARSER).abatch(list(asked))
-        assert (len(first.tool_calls), len(second.tool_calls)) == (1, 2)
 
 
 @pytest.mark.parametrize("max_tokens", [4, 12, 21])

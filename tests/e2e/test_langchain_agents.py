@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, message_chunk_to_message
+from langchain_core.messages import AIMessage, ToolMessage, message_chunk_to_message
 from langchain_openai import ChatOpenAI
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import SecretStr
 
 from e2e.answers import check_read, read_ai_message
@@ -36,11 +34,8 @@ from e2e.relay import (
 )
 from endpoints.live import MODEL
 from langchain_llama3_tools import (
-    Llama3JsonToolOutputParser,
     Llama3ToolMiddleware,
     Llama3ToolModel,
-    flatten_tool_messages,
-    render_llama3_tools,
 )
 from llama3_tools import extract
 
@@ -117,14 +112,6 @@ class TestAgent:
         assert [message.type for message in messages] == ["ai", "tool", "tool", "ai"]
         assert check_run(relay, messages) == 2
 
-    @SOME_WAYS
-    async def test_a_response_format(self, way: str, relay: Relay) -> None:
-        relay.begin(CALL, FORECAST)
-        messages = await run(relay, way, [("user", "How is Oslo?")], response_format=Forecast)
-        assert messages[-1].text.startswith("Returning structured response")
-        forecast = Forecast.model_validate(extract(relay.said[1]).tool_calls[0].arguments)
-        assert str(forecast) in messages[-1].text or repr(forecast) in messages[-1].text
-
     @OTHER_WAYS
     async def test_a_call_that_is_cut_off_is_asked_for_again(self, way: str, relay: Relay) -> None:
         relay.begin(CUT_OFF, CALL, TEXT)
@@ -168,25 +155,3 @@ def check_run(relay: Relay, messages: Sequence[BaseMessage]) -> int:
         if isinstance(message, ToolMessage) and message.tool_call_id not in invalid
     }
     return relay.check([read_ai_message(*pair) for pair in zip(relay.said, answers, strict=True)], results)
-
-
-@pytest.mark.parametrize("streams", [True, False])
-def test_a_graph_of_one_s_own(streams: bool, relay: Relay) -> None:
-    chain = chat_openai(relay) | Llama3JsonToolOutputParser(tools=FUNCTIONS, repeated_calls="keep")
-    system = SystemMessage(render_llama3_tools(FUNCTIONS))
-
-    def call_model(state: MessagesState) -> Any:
-        told = [system, *flatten_tool_messages(state["messages"])]
-        message = message_chunk_to_message(reduce(add, chain.stream(told))) if streams else chain.invoke(told)
-        return {"messages": [message]}
-
-    graph = StateGraph(MessagesState)
-    graph.add_node("model", call_model)
-    graph.add_node("tools", ToolNode(FUNCTIONS))
-    graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", tools_condition)
-    graph.add_edge("tools", "model")
-    relay.begin(TEXT_AND_TWO_CALLS, TEXT)
-    _, *messages = graph.compile().invoke({"messages": [HumanMessage("Compare Tokyo and Quito.")]})["messages"]
-    assert check_run(relay, messages) == 2
-    assert relay.messages(0)[0] == ("system", system.content)

@@ -13,7 +13,6 @@ from llama_index.core.agent.workflow import (
     AgentOutput,
     AgentStream,
     AgentWorkflow,
-    CodeActAgent,
     FunctionAgent,
     ReActAgent,
     ToolCallResult,
@@ -41,12 +40,9 @@ from e2e.relay import (
 )
 from endpoints.live import MODEL
 from llama3_tools import extract
-from llama3_tools.chat import RefusedCall
 from llama_index_llama3_tools import (
-    Llama3JsonToolOutputParser,
     Llama3ReActOutputParser,
     Llama3ToolLLM,
-    MalformedToolCallError,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +61,6 @@ pytestmark = [
 
 TOOLS = [FunctionTool.from_defaults(function) for function in FUNCTIONS]
 HANDOFF = form(r'"{\"name\": \"handoff\", \"parameters\": {\"to_agent\": \"doer\", \"reason\": " string "}}"')
-CODE = form(r'words "\n<execute>\nprint(" integer ")\n</execute>"')
 STREAMS = pytest.mark.parametrize("streams", [True, False])
 SOME_WAYS = pytest.mark.parametrize("way", ["chat_with_tools", "astream_chat_with_tools"])
 OTHER_WAYS = pytest.mark.parametrize("way", ["achat_with_tools", "stream_chat_with_tools"])
@@ -124,15 +119,6 @@ class TestLLM:
         assert wrote == ("assistant", relay.said[0])
         assert "The call is cut off" in told[1]
 
-    async def test_predict_and_call(self, relay: Relay) -> None:
-        llm = Llama3ToolLLM(openai_like(relay))
-        for way in ("predict_and_call", "apredict_and_call"):
-            relay.begin(CALL)
-            given: Any = getattr(llm, way)(TOOLS, "How is Oslo?")
-            response = given if way == "predict_and_call" else await given
-            [call] = extract(relay.said[0]).tool_calls
-            assert str(response) == run_of(call.name, call.arguments)
-
     async def test_structured_output(self, relay: Relay) -> None:
         relay.begin(FORECAST)
         llm, prompt, city = Llama3ToolLLM(openai_like(relay)), PromptTemplate("How is {city}?"), {"city": "Oslo"}
@@ -144,18 +130,6 @@ class TestLLM:
             llm.as_structured_llm(Forecast).complete("How is Oslo?").raw,
         ]
         assert forecasts == [Forecast.model_validate(extract(said).tool_calls[0].arguments) for said in relay.said]
-
-
-@STREAMS
-def test_the_parser_may_raise_on_a_call_that_is_cut_off(streams: bool, relay: Relay) -> None:
-    relay.begin(CUT_OFF)
-    llm, parser = openai_like(relay), Llama3JsonToolOutputParser(TOOLS, on_invalid="raise")
-    question = [ChatMessage("How is Oslo?")]
-    with pytest.raises(MalformedToolCallError, match=r"\(truncated\)") as raised:
-        list(parser.stream(llm.stream_chat(question))) if streams else parser.promote(llm.chat(question))
-    [failed] = raised.value.errors
-    assert isinstance(failed, RefusedCall)
-    assert failed.text == raised.value.output == relay.said[0]
 
 
 async def run(agent: Any, question: str, **options: Any) -> tuple[str, list[Event]]:
@@ -215,32 +189,9 @@ class TestFunctionAgent:
         assert deltas(events) == (answer if streams else "")
         assert relay.messages(2)[-1][1] == f"Result of {call.name}: {run_of(call.name, call.arguments)}"
 
-    async def test_an_agent_that_writes_code(self, streams: bool, relay: Relay) -> None:
-        ran: list[str] = []
-
-        async def execute(code: str) -> str:
-            ran.append(code)
-            return "Done and done"
-
-        relay.begin(CODE, TEXT)
-        agent = CodeActAgent(code_execute_fn=execute, llm=Llama3ToolLLM(openai_like(relay)), streaming=streams)
-        answer, _ = await run(agent, "Print a number.")
-        assert answer == relay.said[1]
-        assert len(ran) == 1
-        assert ran[0] in relay.said[0]
-        assert "Done and done" in relay.messages(1)[-1][1]
-
 
 REACT = form('"Thought: " words "\\n" call')
 REACT_TEXT = form('"Thought: " words "\\nAnswer: " words')
-
-
-async def test_an_output_class(relay: Relay) -> None:
-    relay.begin(TEXT, FORECAST)
-    agent = FunctionAgent(tools=TOOLS, llm=Llama3ToolLLM(openai_like(relay)), output_cls=Forecast)
-    output = await agent.run("How is Oslo?")
-    forecast = Forecast.model_validate(extract(relay.said[1]).tool_calls[0].arguments)
-    assert output.get_pydantic_model(Forecast) == forecast
 
 
 def as_step(answer: str) -> str:

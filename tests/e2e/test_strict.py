@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import httpx
 import jsonschema
 import pytest
-from langchain_openai import ChatOpenAI
-from llama_index.core.llms import ChatMessage
-from llama_index.llms.openai_like import OpenAILike
-from pydantic import SecretStr
 
-import strict_format
 from endpoints.assistant import TOOLS
-from endpoints.connect import Endpoint
-from endpoints.fetch import fetch
 from endpoints.live import MODEL, SETTINGS
-from endpoints.strict import response_format, strict_messages
-from langchain_llama3_tools import Llama3JsonToolOutputParser as LangChainParser
 from llama3_tools import parse_response, render_response_prompt, response_json_schema
-from llama_index_llama3_tools import Llama3JsonToolOutputParser as LlamaIndexParser
-from programs import run_program
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from endpoints.live import LiveServer
 
 pytestmark = pytest.mark.model
@@ -44,17 +36,24 @@ QUESTIONS = (
 )
 """Among them what breaks JSON where nothing holds the model to it: backslashes, quotes, line breaks, fences."""
 
-SETTINGS_OF_REQUEST = {
-    **SETTINGS,
-    "max_tokens": strict_format.MAX_TOKENS,
-    "response_format": response_format("json_object"),
-}
+
+def ask(
+    live: LiveServer, tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], question: str, **choice: Any
+) -> str:
+    body = {
+        "model": MODEL,
+        "messages": [{"role": "user", "content": f"{render_response_prompt(tools, **choice)}\n\n{question}"}],
+        "response_format": {"type": "json_object", "schema": schema},
+        "max_tokens": 400,
+        **SETTINGS,
+    }
+    answer = httpx.post(f"{live.base_url}/chat/completions", json=body, timeout=300, trust_env=False)
+    return str(answer.json()["choices"][0]["message"]["content"])
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_answer_parses(question: str, live: LiveServer) -> None:
-    endpoint = Endpoint(base_url=live.base_url, model=MODEL, settings=SETTINGS)
-    output = strict_format.ask(endpoint, question, "json_object")
+    output = ask(live, TOOLS, response_json_schema(TOOLS, max_string=120), question)
     extraction = parse_response(output, tools=TOOLS)
     written = json.loads(output)
     assert (extraction.content or "") == written["message"].strip()
@@ -74,57 +73,6 @@ def test_a_schema_with_definitions_holds_the_model_too(live: LiveServer) -> None
     tools = [{"name": "cook", "description": "Cook by steps", "parameters": parameters}, {"name": "rest"}]
     schema = response_json_schema(tools, tool_choice="cook")
     schema["properties"]["message"]["maxLength"] = 60
-    body = {
-        "model": MODEL,
-        "messages": [{"role": "user", "content": f"{render_response_prompt(tools, tool_choice='cook')}\n\nCook rice."}],
-        "response_format": {"type": "json_object", "schema": schema},
-        "max_tokens": 400,
-        **SETTINGS,
-    }
-    answer = json.loads(fetch(f"{live.base_url}/chat/completions", body, timeout=300).text)
-    (call,) = parse_response(answer["choices"][0]["message"]["content"], tools=tools).tool_calls
+    (call,) = parse_response(ask(live, tools, schema, "Cook rice.", tool_choice="cook"), tools=tools).tool_calls
     assert call.name == "cook"
     jsonschema.validate(call.arguments, parameters)
-
-
-def test_langchain_reads_it(live: LiveServer) -> None:
-    llm = ChatOpenAI(
-        base_url=live.base_url,
-        api_key=SecretStr("none"),
-        model=MODEL,
-        temperature=0,
-        max_retries=0,
-        extra_body=SETTINGS_OF_REQUEST,
-    )
-    chain = llm | LangChainParser(tools=TOOLS)
-    messages = [dict(message) for message in strict_messages(QUESTIONS[0])]
-    whole = chain.invoke(messages)
-    chunks = list(chain.stream(messages))
-    assert "".join(str(chunk.text) for chunk in chunks) == whole.text
-    streamed = [call for chunk in chunks for call in chunk.tool_calls]
-    assert [call["args"] for call in streamed] == [call["args"] for call in whole.tool_calls]
-
-
-def test_llama_index_reads_it(live: LiveServer) -> None:
-    llm = OpenAILike(
-        api_base=live.base_url,
-        api_key="none",
-        model=MODEL,
-        is_chat_model=True,
-        temperature=0,
-        max_retries=0,
-        additional_kwargs={"extra_body": SETTINGS_OF_REQUEST},
-    )
-    parser = LlamaIndexParser(tools=TOOLS)
-    messages = [ChatMessage(role=message["role"], content=message["content"]) for message in strict_messages("Hi!")]
-    output = parser.parse(llm.chat(messages).message.content or "")
-    *_, last = parser.stream(llm.stream_chat(messages))
-    assert (last.message.content or "") == output.text
-
-
-def test_the_example_asks_the_live_model(live: LiveServer) -> None:
-    result = run_program(
-        strict_format.__file__, "--base-url", live.base_url, "--response-format", "json_object", "Good evening!"
-    )
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.endswith("1 of 1 answers kept to the format.\n")
