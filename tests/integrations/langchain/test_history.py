@@ -35,20 +35,6 @@ def contents(messages: list[BaseMessage]) -> list[tuple[str, object]]:
 
 
 class TestCalls:
-    def test_they_become_what_the_model_wrote(self) -> None:
-        message = calling(call("f", "1", a=1), call("g", "2"), text="Sure.")
-        [flat] = flatten_tool_messages([message])
-        assert flat.content == 'Sure.\n{"name": "f", "parameters": {"a": 1}}\n{"name": "g", "parameters": {}}'
-        assert isinstance(flat, AIMessage)
-        assert flat.tool_calls == []
-
-    def test_malformed_ones_are_in_the_text_once(self) -> None:
-        message = Llama3JsonToolOutputParser().invoke(f"Hm. {CUT_OFF}")
-        assert len(message.invalid_tool_calls) == 1
-        [flat] = flatten_tool_messages([message])
-        assert isinstance(flat, AIMessage)
-        assert (flat.content, flat.invalid_tool_calls) == (f"Hm. {CUT_OFF}", [])
-
     def test_malformed_ones_of_the_server_are_added(self) -> None:
         invalid = {"name": "f", "args": '{"a": ', "id": "1", "error": None, "type": "invalid_tool_call"}
         nameless = {**invalid, "name": None, "args": None, "id": None}
@@ -98,10 +84,6 @@ class TestResults:
         assert (type(result), result.content) == (kind, "Result of now: 12:00")
         assert not isinstance(result, ChatMessage) or result.role == "ipython"
         assert not isinstance(result, ToolMessage) or result.tool_call_id == "1"
-
-    def test_an_error_is_called_one(self) -> None:
-        turn = [calling(call("f", "1")), ToolMessage("no such city", tool_call_id="1", status="error")]
-        assert flatten_tool_messages(turn)[1].content == "Error of f: no such city"
 
     def test_an_agent_s_answer_to_a_malformed_call_becomes_what_is_wrong_with_it(self) -> None:
         message = Llama3JsonToolOutputParser(id_factory=lambda: "1").invoke(CUT_OFF)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
-from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 
-from integrations.langchain.agents import PARIS, QUESTION, chat_openai, conversations, get_weather, serving
+from integrations.langchain.agents import get_weather
 from integrations.langchain.scripted import CUT_OFF, ScriptedChatModel, as_text_chunks
 from langchain_llama3_tools import Llama3ToolModel
 from llama3_tools import Limits
@@ -69,25 +67,3 @@ class TestEvents:
         bound: Any = self.model(text).bind_tools([get_weather])
         self.check(bound.stream_events("Hi", version="v3").output)
         self.check(await (await bound.astream_events("Hi", version="v3")).output)
-
-    async def test_nor_is_one_of_an_agent(self, text: str) -> None:
-        agent: Any = create_agent(self.model(text), [get_weather])
-        self.check(agent.stream_events(QUESTION, version="v3").output["messages"][-1])
-        stream = await agent.astream_events(QUESTION, version="v3")
-        self.check((await stream.output())["messages"][-1])
-
-    def test_the_conversation_goes_on(self, text: str) -> None:
-        with serving(text, text, "Hello.") as server:
-            agent: Any = create_agent(Llama3ToolModel(chat_openai(server)), [get_weather], checkpointer=InMemorySaver())
-            config = {"configurable": {"thread_id": "1"}}
-            self.check(agent.stream_events(QUESTION, config, version="v3").output["messages"][-1])
-            assert agent.invoke({"messages": [("user", "Hello?")]}, config)["messages"][-1].text == "Hello."
-        assert {role for role, _ in conversations(server)[-1]} == {"user", "assistant"}
-
-
-@pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
-def test_events_of_an_agent_have_its_calls_and_its_text() -> None:
-    with serving(f"Let me check. {PARIS}", "Sunny.") as server:
-        agent: Any = create_agent(Llama3ToolModel(chat_openai(server)), [get_weather])
-        texts = [str(message.text) for message in agent.stream_events(QUESTION, version="v3").messages]
-    assert texts == ["Let me check.", "Sunny."]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel, GenericFakeChatModel
+from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModelError
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessageChunk
 from langchain_core.messages.tool import tool_call, tool_call_chunk
@@ -62,21 +60,6 @@ def test_the_sum_of_the_chunks_is_what_invoke_gives(output: str, shape: str) -> 
         actual = summed(streamed(parser, chunks))
         assert bool(actual.additional_kwargs.get("reasoning_content")) == ("thoughts" in output or "v1" in shape)
         assert fields(actual) == fields(expected), pieces
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("output", OUTPUTS)
-async def test_asynchronous_chunks_are_the_same(output: str, shape: str) -> None:
-    for pieces in ([OUTPUTS[output]], list(OUTPUTS[output])):
-        chunks = SHAPES[shape](pieces)
-
-        async def arriving(chunks: list[AIMessageChunk] = chunks) -> AsyncIterator[AIMessageChunk]:
-            for chunk in chunks:
-                yield chunk
-
-        parser = Llama3JsonToolOutputParser(id_factory=counted_ids())
-        actual = [chunk async for chunk in parser.atransform(arriving())]
-        assert actual == streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks)
 
 
 def test_a_chunk_with_text_and_a_call_of_the_server_gives_each_once() -> None:
@@ -217,17 +200,6 @@ class TestModels:
             ("", 1, "1"),
             ("", 0, "1"),
         ]
-
-    @pytest.mark.parametrize("output_version", [None, "v0", "v1"])
-    def test_one_that_streams_words(self, output_version: str | None) -> None:
-        answer = AIMessage(f"Let me check. {CALL} One moment.", additional_kwargs={"reasoning_content": "Hm."}, id="1")
-        llm = GenericFakeChatModel(messages=iter([answer, answer]), output_version=output_version)
-        chain = llm | Llama3JsonToolOutputParser(id_factory=counted_ids())
-        message = summed(chain.stream(""))
-        assert message.text == "Let me check. One moment."
-        assert message.tool_calls == [tool_call(name="get_weather", args={"city": "Paris"}, id="call_0")]
-        blocks = [block for block in message.content_blocks if block["type"] == "reasoning"]
-        assert [block["reasoning"] for block in blocks] == ["Hm."]
 
     def test_one_that_breaks_off_loses_no_text(self) -> None:
         answer = f"Let me check. {CALL} Then {CUT_OFF}"

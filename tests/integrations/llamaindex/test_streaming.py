@@ -75,14 +75,6 @@ def test_every_way_to_stream_gives_the_same(output: str, style: Style) -> None:
         check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
 
 
-@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
-async def test_every_kind_of_stream_gives_the_same(output: str) -> None:
-    llm, parser = ScriptedLLM(chunks=list(output)), Llama3JsonToolOutputParser()
-    check(list(parser.stream(llm.stream_complete("Weather?"))), output, len(output))
-    for stream in (await llm.astream_chat(messages()), await llm.astream_complete("Weather?")):
-        check([response async for response in parser.astream(stream)], output, len(output))
-
-
 def test_text_flows_and_a_call_appears_the_moment_it_is_closed() -> None:
     llm = ScriptedLLM(chunks=["Let me", " check. {", CALL[1:30], CALL[30:-1], "}", " Done", "!"])
     responses = list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages())))
@@ -172,13 +164,6 @@ def test_calls_that_the_server_found_come_at_the_end() -> None:
     assert [calls_in(response.message) for response in responses] == [[], [], [], *[[("get_weather", PARIS)]] * 2]
     assert calls_in(last.message) == [("get_weather", PARIS), ("get_weather", {"city": "Rome"})]
     assert (said([*responses, last]), stream) == ("Hm.", before)
-
-
-def test_so_do_those_in_the_additional_arguments() -> None:
-    given = {"id": "call_1", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
-    message = ChatMessage(content="", additional_kwargs={"tool_calls": [given]})
-    *_, last = Llama3JsonToolOutputParser().stream([ChatResponse(message=message, delta="")])
-    assert (calls_in(last.message), ids_in(last.message)) == ([("get_weather", {"city": "Rome"})], ["call_1"])
 
 
 def test_an_empty_stream_gives_nothing() -> None:

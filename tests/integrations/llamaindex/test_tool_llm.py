@@ -104,11 +104,6 @@ class TestQuestions:
         assert (expected or "") in text
         assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(served.bodies[0])
 
-    def test_other_keywords_reach_the_llm(self) -> None:
-        with endpoint("x") as served:
-            Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?", temperature=0.7)
-        assert served.bodies[0]["temperature"] == 0.7
-
     @pytest.mark.parametrize("way", PLAIN)
     async def test_plain_requests_are_those_of_the_wrapped_llm(self, way: str) -> None:
         inside, deltas = ScriptedLLM(chunks=[WEATHER]), list[str]()
