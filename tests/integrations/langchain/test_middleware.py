@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, ModelResponse
+from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ProviderStrategy
-from langchain_core.caches import InMemoryCache
-from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
@@ -24,13 +21,11 @@ from integrations.langchain.agents import (
     QUESTION,
     add,
     agent_on,
-    awaited,
     call,
     chat_openai,
     conversations,
     get_weather,
     in_every_way,
-    invoked,
     serving,
     shown,
 )
@@ -93,26 +88,6 @@ class TestAmongOthers:
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."  # type: ignore[arg-type]
         assert [role for role, _ in conversations(server)[0]] == ["system", "user"]
 
-    @pytest.mark.parametrize(
-        ("options", "of_the_model", "is_told"),
-        [
-            ({"tools_in": "system", "repair": True}, {}, True),
-            ({"formats": "json"}, {"formats": ["function"]}, True),
-            ({"coerce_arguments": False}, {}, True),
-            ({"split_reasoning": True}, {"split_reasoning": True}, False),
-            ({}, {"split_reasoning": True, "coerce_arguments": False}, False),
-        ],
-    )
-    @pytest.mark.parametrize("run", [invoked, awaited])
-    def test_options_that_such_a_model_does_not_heed_are_told_of(
-        self, run: Run, options: dict[str, Any], of_the_model: dict[str, Any], is_told: bool
-    ) -> None:
-        with serving("Sunny.") as server:
-            model = Llama3ToolModel(chat_openai(server), **of_the_model)
-            agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware(**options)])
-            with pytest.warns(UserWarning, match="keeps its own options") if is_told else nullcontext():
-                assert run(agent)["messages"][-1].text == "Sunny."
-
     def test_it_takes_the_model_that_another_middleware_chose(self) -> None:
         class Choose(AgentMiddleware):
             def __init__(self, model: ChatOpenAI) -> None:
@@ -126,18 +101,6 @@ class TestAmongOthers:
             agent = agent_on(other, before=[Choose(chat_openai(chosen))])
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."
         assert conversations(other) == []
-
-    def test_one_that_answers_itself_is_no_reason_to_warn(self, recwarn: pytest.WarningsRecorder) -> None:
-        class Guard(AgentMiddleware):
-            def wrap_model_call(self, request: Any, handler: Any) -> Any:
-                del request, handler
-                return ModelResponse(result=[AIMessage("I must not say.")])
-
-        cached = FakeListChatModel(responses=["Sunny."], cache=InMemoryCache())
-        assert invoked(create_agent(cached, [get_weather], middleware=[Llama3ToolMiddleware()]))
-        for model, others in ((cached, []), (FakeListChatModel(responses=[]), [Guard()])):
-            invoked(create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware(), *others]))
-        assert [str(warning.message) for warning in recwarn if warning.category is UserWarning] == []
 
     def test_its_options_are_those_of_the_model(self) -> None:
         ids = counted_ids()
