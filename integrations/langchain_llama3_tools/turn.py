@@ -35,7 +35,6 @@ class Turn:
     def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
         """Prepare the request. Of its settings, `tools`, `tool_choice` and `parallel_tool_calls` are taken out."""
         self._llm, self._options, self._steps = model.llm, model.options, model._steps
-        self._outputs = model._output_tools
         self._reading: dict[str, Any] = {"is_v1": model.output_version == "v1", "previews": model._previews}
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
@@ -44,6 +43,7 @@ class Turn:
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
             accepts=model._accepts,
+            output_tools=model._output_tools,
         )
         self._next: Request | None = self._request
         self._given = {**given, **of_tools(self._request, self._llm)}
@@ -71,7 +71,7 @@ class Turn:
         """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            answer = AnswerStream(self._request, after=answer, outputs=self._outputs, **self._reading)
+            answer = AnswerStream(self._request, after=answer, **self._reading)
             with self._step() as request:
                 for chunk in self._chunks(request.kwargs):
                     request.chunks.append(chunk)
@@ -82,7 +82,7 @@ class Turn:
         """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            answer = AnswerStream(self._request, after=answer, outputs=self._outputs, **self._reading)
+            answer = AnswerStream(self._request, after=answer, **self._reading)
             async with self._step() as request, aclosing(self._achunks(request.kwargs)) as chunks:
                 async for chunk in chunks:
                     request.chunks.append(chunk)
@@ -143,7 +143,7 @@ class Turn:
         output = result.llm_output
         for generation in result.generations:
             info = generation.generation_info
-            message, reply = read_answer(self._request, generation.message, info, self._outputs)
+            message, reply = read_answer(self._request, generation.message, info)
             info = info and with_reason(info, reply)
             if generation is result.generations[0]:
                 self._next = self._request.retry(reply)

@@ -141,7 +141,7 @@ class ToolChat:
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
         accepts: Accepts | None = None,
-        output_tool: str | None = None,
+        output_tools: Collection[str] = (),
         answers_unknown: bool = True,
     ) -> Request:
         """Prepare a request.
@@ -157,8 +157,8 @@ class ToolChat:
                 is `True`.
             accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
                 may. `None`: none does.
-            output_tool: the tool, if there is one, that runs nothing, as its arguments are the answer. Where any tool
-                has to be called, an object alone that fits is a call of it.
+            output_tools: the tools that run nothing, as their arguments are the answer. Where any tool has to be
+                called, an object alone that fits one of them is a call of it.
             answers_unknown: whether what runs the calls answers one of an undeclared tool, as frameworks do. With
                 `on_unknown_tool="retry"`, it then gets such a call after the last retry; otherwise that stays text.
 
@@ -175,7 +175,7 @@ class ToolChat:
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
         for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
         answered = answered_calls(messages, chat._names.own)  # noqa: SLF001
-        return Request(chat, choice, for_model, accepts, output_tool, answers_unknown, answered)
+        return Request(chat, choice, for_model, accepts, output_tools, answers_unknown, answered)
 
     def stream(self, request: Request) -> ChatStream:
         """Begin to read an answer to one of its requests; `Request.stream` is the way in."""
@@ -204,18 +204,18 @@ class ToolChat:
         return render_complaints(told, is_due=request.is_due) or nothing
 
     def _due(self, request: Request, readers: AnswerReaders) -> DueCall | None:
-        """Return what finds an object that is a call of the one tool that is due; `None` if there is none."""
-        name: str | None = request.choice.tool_choice
-        is_alone = name == "required" and len(self._tools) > 1
-        if name == "required":
-            name = request.output_tool if is_alone else next(iter(self._tools), None)
-        tool = self._tools.get(name or "")
+        """Return what finds an object that is the call that is due; `None` if none is, or none can be so."""
+        name: str = request.choice.tool_choice
+        is_one_of_several = name == "required" and len(self._tools) > 1
+        names = request.output_tools if is_one_of_several else self._tools if name == "required" else [name]
+        tools = [self._tools[one] for one in names if one in self._tools]
 
         def misfits(name: str, arguments: dict[str, Any]) -> list[str]:
             placeholders = self._complaints.placeholders_in(name, arguments)
             return placeholders or self._checks.misfits(name, arguments, request.accepts)
 
-        return DueCall(tool, readers.server_calls, misfits, is_alone=is_alone) if tool else None
+        reader = readers.server_calls
+        return DueCall(tools, reader, misfits, must_be_whole_answer=is_one_of_several) if tools else None
 
     def _readers_for(self, tool_choice: ToolChoice, *, lets_unknown: bool) -> AnswerReaders:
         """Return what reads the answers, made once for each tool that a choice names: no other one can be called.
@@ -336,8 +336,8 @@ class Request:
     """The conversation for the model, in OpenAI's form."""
     accepts: Accepts | None = None
     """Whether a tool takes arguments that its schema does not."""
-    output_tool: str | None = None
-    """The tool that runs nothing, as its arguments are the answer."""
+    output_tools: Collection[str] = ()
+    """The tools that run nothing, as their arguments are the answer."""
     answers_unknown: bool = True
     """Whether what runs the calls answers one of an undeclared tool."""
     answered: frozenset[str] = frozenset()
