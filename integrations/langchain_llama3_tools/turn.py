@@ -17,9 +17,9 @@ from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reaso
 from langchain_llama3_tools.conversation import to_dict, to_message
 from langchain_llama3_tools.hints import NO_RESPONSE, advise
 from langchain_llama3_tools.runs import Step
-from langchain_llama3_tools.settings import of_constraint, of_tools
+from langchain_llama3_tools.settings import constraint_settings, tool_settings
 from langchain_llama3_tools.tools import bound_chat
-from llama3_tools.chat import Hold, Request, failed_generation
+from llama3_tools.chat import Request, ServerConstraint, failed_generation
 
 if TYPE_CHECKING:
     from langchain_llama3_tools.model import Llama3ToolModel
@@ -46,8 +46,8 @@ class Turn:
             output_tools=model._output_tools,
         )
         self._next: Request | None = self._request
-        self._given = {**given, **of_tools(self._request, self._llm)}
-        self._hold = Hold(self._llm, self._options.constrain, given)
+        self._given = {**given, **tool_settings(self._request, self._llm)}
+        self._constraint = ServerConstraint(self._llm, self._options.constrain, given)
 
     def whole(self) -> ChatResult:
         """Ask, and return the answer."""
@@ -99,7 +99,7 @@ class Turn:
         return True
 
     def _step(self) -> Step:
-        held = of_constraint(self._request, self._llm, self._given) if self._hold.is_on else {}
+        held = constraint_settings(self._request, self._llm, self._given) if self._constraint.is_on else {}
         messages = [*map(to_message, self._request.messages)]
         return Step(self._steps, self._llm, {"messages": messages, **self._given, **held})
 
@@ -124,10 +124,10 @@ class Turn:
         """Return what a failed request answered nevertheless, `None` if it is sent again in another form, or raise."""
         text = failed_generation(error)
         told = {} if text is None else {"failed_generation": text}
-        if text is None and self._request.constraint and self._hold.lets_go(error):
+        if text is None and self._request.constraint and self._constraint.drop_if_refused(error):
             self._next = self._request
             return None
-        if told or self._request.gives_up(error):
+        if told or self._request.keeps_first_answer(error):
             message = AIMessage(text or "", response_metadata={**told, "finish_reason": "stop"})
             return ChatResult(generations=[ChatGeneration(message=message)])
         advise(error, self._llm, self._options.tool_role)
@@ -138,7 +138,7 @@ class Turn:
         result = request.result if request.error is None else self._recover(request.error)
         if result is None:
             return earlier
-        self._hold.note_answer()
+        self._constraint.remember_refusal()
         generations: list[ChatGeneration] = []
         output = result.llm_output
         for generation in result.generations:
@@ -169,7 +169,7 @@ class Turn:
             if recovered is None:
                 return
             yield from _fed(answer, _with_all(recovered))
-        self._hold.note_answer()
+        self._constraint.remember_refusal()
         yield from _out(answer.end())
         self._next = self._request.retry(answer.reply)
         if self._next is None:

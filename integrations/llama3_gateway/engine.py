@@ -83,14 +83,14 @@ class Engine:
         upstream = turn.settings.upstream
         async with self.client.ask(upstream, "POST", self.dialect.path, headers=headers, body=body) as answer:
             if answer.status == HTTPStatus.OK:
-                turn.hold.note_answer()
+                turn.hold.remember_refusal()
                 yield answer
                 return
             refusal = await answer.refusal()
             if (refused := refused_call(refusal)) is not None:
                 yield refused
                 return
-            if not turn.lets_go(refusal):
+            if not turn.drop_if_refused(refusal):
                 raise advised(refusal, turn.settings, self.dialect.path, self.record.model)
         async with self.ask(turn) as asked_again:
             yield asked_again

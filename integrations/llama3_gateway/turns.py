@@ -13,7 +13,7 @@ from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.ollama_images import images_beside_text
 from llama3_gateway.settings import ModelSettings
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import Hold, Request, kept_chat
+from llama3_tools.chat import Request, ServerConstraint, kept_chat
 
 __all__ = ["ChoiceReader", "Delta", "Turn", "has_tool_history", "prepare_turn", "require_content", "unreadable"]
 
@@ -26,7 +26,7 @@ _MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
-_FREE = Hold(None, "off")
+_FREE = ServerConstraint(None, "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Turn:
     """Where it is answered, and how the upstream is held to a call."""
     is_ollama: bool = False
     """Whether the upstream is asked in Ollama's own form."""
-    hold: Hold = _FREE
+    hold: ServerConstraint = _FREE
     """Whether the upstream is held to the form of its answer."""
 
     @property
@@ -66,9 +66,9 @@ class Turn:
             {"format": schema} if self.is_ollama and (schema := self.request.answer_schema) else self.request.constraint
         )
 
-    def lets_go(self, refusal: UpstreamRefusal) -> bool:
+    def drop_if_refused(self, refusal: UpstreamRefusal) -> bool:
         """Return whether the upstream may have refused to be held, so that it is asked without that."""
-        return bool(self._constraint()) and self.hold.lets_go(refusal)
+        return bool(self._constraint()) and self.hold.drop_if_refused(refusal)
 
     def written(self) -> bytes:
         """Return the request for the upstream as JSON.
@@ -135,7 +135,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, *, is_ollama:
     except RecursionError:
         raise bad_request(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
-    hold = Hold(settings.upstream, settings.chat.constrain, fields)
+    hold = ServerConstraint(settings.upstream, settings.chat.constrain, fields)
     return Turn(fields, request, settings, is_ollama, hold)
 
 

@@ -34,9 +34,9 @@ from llama_index.core.types import BaseOutputParser, PydanticProgramMode
 from llama3_tools import PromptFormat, ReadOption, render_tool_call
 from llama3_tools.chat import (
     REFUSED_TOOL_CALLS,
-    Accepts,
     ChatOption,
     ChatOptions,
+    ClassCheck,
     Constrain,
     RefusedCall,
     RepeatedCalls,
@@ -124,7 +124,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
     options: Annotated[ChatOptions, WithJsonSchema({"type": "string"})] = Field(
         description="How conversations are held."
     )
-    _accepts: Accepts | None = PrivateAttr(default=None)
+    _accepts: ClassCheck | None = PrivateAttr(default=None)
     """Says what does not fit in an object, if a program wants one."""
 
     def __init__(self, llm: LLM, **options: Unpack[_Option]) -> None:

@@ -13,7 +13,7 @@ from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
-from llama3_tools.chat import Accepts, Request, class_problems
+from llama3_tools.chat import ClassCheck, Request, class_problems
 from llama3_tools.errors import a_type
 from llama3_tools.tools import require_tool_list
 
@@ -66,7 +66,7 @@ def output_tool(output_cls: type[BaseModel]) -> FunctionTool:
     return _with_whole_schema(get_function_tool(output_cls))
 
 
-def accepting(tools: Iterable[Any]) -> Accepts | None:
+def accepting(tools: Iterable[Any]) -> ClassCheck | None:
     """Return what says whether arguments become an object; `None` if no tool makes one.
 
     The class accepts more than its schema says. Other functions get what the model wrote, whatever describes them.

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
-from llama3_tools.chat import Hold, Request, failed_generation
+from llama3_tools.chat import Request, ServerConstraint, failed_generation
 from llama_index_llama3_tools.answers import Answer, astream_responses, stream_responses
 from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
@@ -41,7 +41,7 @@ class Turn(Generic[_Response]):
         self._llm, self._settings, self._request = llm, settings, request
         self._is_read, self._may_retry = is_read, may_retry
         self._answer: Answer | None = None
-        self._hold = Hold(
+        self._constraint = ServerConstraint(
             llm, "off" if request is None or _may_be_several(request) else request.chat.options.constrain, settings
         )
 
@@ -139,7 +139,7 @@ class Turn(Generic[_Response]):
     def _held(self, request: Request) -> tuple[LLM, dict[str, Any]]:
         """Return the LLM, and what it is asked with, to hold its server to the form of the answer."""
         llm, settings = self._llm, dict(self._settings)
-        constraint = request.constraint if self._hold.is_on else {}
+        constraint = request.constraint if self._constraint.is_on else {}
         if constraint and llm.class_name() == "Ollama_llm":
             return llm, {**settings, "format": request.answer_schema}
         if "grammar" not in constraint:
@@ -161,9 +161,9 @@ class Turn(Generic[_Response]):
         told = {} if text is None else {"failed_generation": text}
         if request is None:
             raise error
-        if text is None and request.constraint and self._hold.lets_go(error):
+        if text is None and request.constraint and self._constraint.drop_if_refused(error):
             return None
-        if not told and not request.gives_up(error):
+        if not told and not request.keeps_first_answer(error):
             raise error
         message = ChatMessage(role="assistant", content=text or "", additional_kwargs=told)
         return ChatResponse(message=message, delta=text or "", raw={"finish_reason": "stop"})
@@ -178,7 +178,7 @@ class Turn(Generic[_Response]):
         """Return whether an answer stands. If it does not, the next request is made."""
         if answer is not None:
             answer.require_responses()
-        self._hold.note_answer()
+        self._constraint.remember_refusal()
         if self._request is None or answer is None:
             return True
         self._request = answer.again or self._request

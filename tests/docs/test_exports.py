@@ -69,7 +69,7 @@ EXPORTS = {
     "llama3_tools.chat": {
         "NOT_A_COMPLETION",
         "REFUSED_TOOL_CALLS",
-        "Accepts",
+        "ClassCheck",
         "ArgumentChecks",
         "ChatOption",
         "ChatOptions",
@@ -89,7 +89,7 @@ EXPORTS = {
         "endpoint_fault",
         "failed_generation",
         "Constrain",
-        "Hold",
+        "ServerConstraint",
         "finish_reason_in",
         "is_complete",
         "kept_chat",

@@ -8,7 +8,7 @@
 (<ToolCall now({}) json 0:33>,)
 """
 
-from llama3_tools.chat.constraint import Constrain, Hold
+from llama3_tools.chat.constraint import Constrain, ServerConstraint
 from llama3_tools.chat.endpoint_errors import (
     NOT_A_COMPLETION,
     EndpointFault,
@@ -20,7 +20,7 @@ from llama3_tools.chat.endpoint_errors import (
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.chat.kept_chats import kept_chat
-from llama3_tools.chat.misfits import Accepts, ArgumentChecks, class_problems
+from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck, class_problems
 from llama3_tools.chat.options import (
     ChatOption,
     ChatOptions,
@@ -39,20 +39,20 @@ from llama3_tools.options import read_options
 __all__ = [
     "NOT_A_COMPLETION",
     "REFUSED_TOOL_CALLS",
-    "Accepts",
     "ArgumentChecks",
     "ChatOption",
     "ChatOptions",
     "ChatStream",
+    "ClassCheck",
     "Constrain",
     "EndpointFault",
-    "Hold",
     "OnInvalid",
     "RefusedCall",
     "RepeatedCalls",
     "Reply",
     "Report",
     "Request",
+    "ServerConstraint",
     "ToolChat",
     "ToolRole",
     "ToolsPlace",

@@ -14,7 +14,7 @@ from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.endpoint_errors import endpoint_fault, status_of
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
 from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
-from llama3_tools.chat.misfits import Accepts, ArgumentChecks
+from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Earlier, Reply
 from llama3_tools.chat.server_calls import ServerCallReader
@@ -140,7 +140,7 @@ class ToolChat:
         *,
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
-        accepts: Accepts | None = None,
+        accepts: ClassCheck | None = None,
         output_tools: Collection[str] = (),
         answers_unknown: bool = True,
     ) -> Request:
@@ -272,7 +272,7 @@ class ToolChat:
         )
 
     def _messages_for_model(
-        self, messages: Sequence[Message], choice: Choice, accepts: Accepts | None
+        self, messages: Sequence[Message], choice: Choice, accepts: ClassCheck | None
     ) -> list[dict[str, Any]]:
         options = self.options
         if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
@@ -292,7 +292,7 @@ class ToolChat:
             )
         return self._prompts[tool_choice]
 
-    def _history_options(self, accepts: Accepts | None, *, is_due: bool) -> HistoryOptions:
+    def _history_options(self, accepts: ClassCheck | None, *, is_due: bool) -> HistoryOptions:
         return HistoryOptions(
             tool_role=self.options.tool_role,
             prompt_format=self._prompt_format,
@@ -302,7 +302,7 @@ class ToolChat:
             is_due=is_due,
         )
 
-    def _misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None) -> list[str]:
+    def _misfits(self, name: str, arguments: dict[str, Any], accepts: ClassCheck | None) -> list[str]:
         return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
     def _complaints_of(self, text: str, called: Collection[str]) -> list[tuple[str | None, str]]:
@@ -334,7 +334,7 @@ class Request:
     """What was asked for."""
     messages: list[dict[str, Any]]
     """The conversation for the model, in OpenAI's form."""
-    accepts: Accepts | None = None
+    accepts: ClassCheck | None = None
     """Whether a tool takes arguments that its schema does not."""
     output_tools: Collection[str] = ()
     """The tools that run nothing, as their arguments are the answer."""
@@ -465,7 +465,7 @@ class Request:
         _LOG.info("the model is asked again: %s", "; ".join(why) or "a call has to be made")
         return replace(self, messages=messages, retried=self.retried + 1, earlier=reply.earlier)
 
-    def gives_up(self, error: BaseException) -> bool:
+    def keeps_first_answer(self, error: BaseException) -> bool:
         """Return whether the answer before stands, as the model cannot be asked again: its server raises this error.
 
         It does if words may be an answer, and `earlier_is_text`. The logger `llama3_tools` notes it with `INFO`.
