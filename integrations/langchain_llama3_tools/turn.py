@@ -15,15 +15,16 @@ from langchain_core.utils.aiter import aclosing
 
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
 from langchain_llama3_tools.conversation import to_dict, to_message
-from langchain_llama3_tools.hints import NO_RESPONSE, advise
 from langchain_llama3_tools.runs import Step
 from langchain_llama3_tools.settings import constraint_settings, tool_settings
 from langchain_llama3_tools.tools import bound_chat
-from llama3_tools.chat import Request, ServerConstraint, failed_generation
+from llama3_tools.chat import NOT_A_COMPLETION, Request, ServerConstraint, add_advice, failed_generation
 
 if TYPE_CHECKING:
     from langchain_llama3_tools.model import Llama3ToolModel
 
+_NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
+"""Of a stream without anything, such as a web page read as one. LangChain says the first half of it."""
 # Some models need a run manager. What they tell it has calls in it, so nobody listens.
 _NOBODY = CallbackManagerForLLMRun.get_noop_manager()
 _ANOBODY = AsyncCallbackManagerForLLMRun.get_noop_manager()
@@ -130,7 +131,7 @@ class Turn:
         if told or self._request.keeps_first_answer(error):
             message = AIMessage(text or "", response_metadata={**told, "finish_reason": "stop"})
             return ChatResult(generations=[ChatGeneration(message=message)])
-        advise(error, self._llm, self._options.tool_role)
+        add_advice(error, self._llm, self._options.tool_role)
         raise error
 
     def _read(self, request: Step, earlier: ChatResult) -> ChatResult:
@@ -158,11 +159,11 @@ class Turn:
     def _ended(self, answer: AnswerStream, error: Exception | None) -> Iterator[ChatGenerationChunk]:
         """Yield the end of a streamed answer, unless all of it is asked for again; or raise that it broke off."""
         if error is None and not answer.has_begun and not self._request.retried:
-            error = ValueError(NO_RESPONSE)
+            error = ValueError(_NO_RESPONSE)
         if error is not None and answer.has_content:
             yield from _out(answer.abort())
             yield answer.report()
-            advise(error, self._llm, self._options.tool_role)
+            add_advice(error, self._llm, self._options.tool_role)
             raise error
         if error is not None:
             recovered = self._recover(error)

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
 
 from llama3_gateway.errors import GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import JSON
 from llama3_gateway.framing import written
 from llama3_gateway.settings import ModelSettings
-from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, endpoint_fault, what_to_do, with_advice
+from llama3_tools.chat import NOT_A_COMPLETION, EndpointFault, endpoint_fault, with_advice
 
 __all__ = ["advised"]
 
 _TOOLS_REFUSED = frozenset({EndpointFault.NO_TOOLS, EndpointFault.NO_AUTO_TOOLS})
 _OLLAMA_PATH = "/api/chat"
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What was asked, under the names that `what_to_do` reads."""
-
-    base_url: str
-    model: str | None
 
 
 def advised(refusal: UpstreamRefusal, settings: ModelSettings, path: str, model: str | None) -> UpstreamRefusal:
@@ -59,7 +51,7 @@ def _to_do(refusal: UpstreamRefusal, settings: ModelSettings, path: str, model: 
     if fault is EndpointFault.NO_TOOL_ROLE and settings.chat.tool_role != "user":
         return "the server does not take results in this role: --tool-role user"
     if fault is EndpointFault.NO_SUCH_MODEL:
-        return what_to_do(fault, refusal, _Asked(url, model))
+        return f"the server has no model {model!r}: {url}/models lists those that it has"
     if fault is not EndpointFault.NOT_A_COMPLETION or refusal.status != HTTPStatus.NOT_FOUND:
         return None
     if path == _OLLAMA_PATH:

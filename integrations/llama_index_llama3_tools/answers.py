@@ -11,9 +11,8 @@ from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole
 
 from llama3_tools import OpenAIToolCall
-from llama3_tools.chat import Reply, Report, Request, finish_reason_in
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Report, Request, finish_reason_in
 from llama3_tools.errors import a_type
-from llama_index_llama3_tools.hints import NO_RESPONSE
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
 AnyResponse: TypeAlias = ChatResponse | CompletionResponse
@@ -21,6 +20,8 @@ AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 
 Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
+_NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
+"""Of a stream without anything, such as a web page read as one."""
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
@@ -73,7 +74,7 @@ class Answer:
     def require_responses(self) -> None:
         """Raise a `ValueError` if there were none. If the model was asked again, its first answer stands."""
         if self._last is None and not self._request.retried:
-            raise ValueError(NO_RESPONSE)
+            raise ValueError(_NO_RESPONSE)
 
     @property
     def output(self) -> str:
@@ -273,5 +274,5 @@ async def astream_responses(responses: AsyncIterable[Any], answer: Answer | None
 
 def _ending(answer: Answer | None, last: object) -> list[ChatResponse]:
     if answer is None and last is None:
-        raise ValueError(NO_RESPONSE)
+        raise ValueError(_NO_RESPONSE)
     return answer.end() if answer else []

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from typing import Any, Generic, TypeVar
 
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
-from llama3_tools.chat import Request, ServerConstraint, failed_generation
+from llama3_tools.chat import Request, ServerConstraint, add_advice, failed_generation
 from llama_index_llama3_tools.answers import Answer, astream_responses, stream_responses
-from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
 
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
@@ -56,7 +55,7 @@ class Turn(Generic[_Response]):
         Args:
             way: the LLM's method.
         """
-        with explain_errors(self._llm):
+        with self._explained():
             while True:
                 answer = self._next_answer()
                 try:
@@ -70,7 +69,7 @@ class Turn(Generic[_Response]):
 
     async def awhole(self, way: str) -> _Response:
         """Ask, and return the answer; see `whole`."""
-        with explain_errors(self._llm):
+        with self._explained():
             while True:
                 answer = self._next_answer()
                 try:
@@ -87,7 +86,7 @@ class Turn(Generic[_Response]):
         answer, stands = None, False
         while not stands:
             before, answer = answer, self._next_answer(answer)
-            with explain_errors(self._llm):
+            with self._explained():
                 try:
                     yield from stream_responses(self._ask(way), answer)
                 except Exception as error:
@@ -105,7 +104,7 @@ class Turn(Generic[_Response]):
         answer, stands = None, False
         while not stands:
             before, answer = answer, self._next_answer(answer)
-            with explain_errors(self._llm):
+            with self._explained():
                 try:
                     async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
                         async for response in responses:
@@ -120,6 +119,15 @@ class Turn(Generic[_Response]):
                     for response in stream_responses([recovered], answer):
                         yield response
             stands = self._stands(answer)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Add to an error what to do about it."""
+        try:
+            yield
+        except Exception as error:
+            add_advice(error, self._llm, self._request.chat.options.tool_role if self._request else "user")
+            raise
 
     def _ask(self, way: str) -> Any:  # noqa: ANN401 (what the LLM gives)
         """Ask the LLM in the way of that name, or through its own tool calling."""

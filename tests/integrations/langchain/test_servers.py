@@ -11,7 +11,6 @@ import httpx
 import openai
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
@@ -27,7 +26,6 @@ from integrations.langchain.agents import (
     serving,
 )
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
-from langchain_llama3_tools.hints import advise
 
 PAGE = b"<!doctype html><title>Welcome</title>"
 NO_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
@@ -139,12 +137,6 @@ class TestHints:
                     model(llm_at(server.base_url), tool_role=role).invoke(history)
                 assert text in str(error.value)
                 assert notes(error) == hints
-
-    def test_a_slow_server(self) -> None:
-        error = openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1"))
-        for _ in range(2):  # an error that is raised again says it once
-            advise(error, FakeListChatModel(responses=[]), "tool")
-        assert error.__notes__ == ["no answer in time: set a larger timeout"]
 
 
 @of_both

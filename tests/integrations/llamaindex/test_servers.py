@@ -131,7 +131,7 @@ class TestRefusals:
     )
     async def test_the_error_says_what_to_do(self, text: str, fix: str, way: str) -> None:
         with endpoint(answer_error(400, text)) as served, explained(re.escape(fix)) as error:
-            await WITH_TOOLS[way](native_llm(served))
+            await WITH_TOOLS[way](native_llm(served, tool_role="tool"))
         assert isinstance(error.value, openai.BadRequestError)
 
     def test_an_llm_that_completes_text_because_nobody_has_said_that_it_chats(self) -> None:
