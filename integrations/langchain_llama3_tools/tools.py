@@ -42,13 +42,9 @@ def bound_chat(tools: Iterable[LangChainToolLike], options: ChatOptions) -> Tool
 
     A tool may be there twice, as a class and as its schema, say; it is taken once. It raises as `to_openai_tools` does.
     """
-    return kept_chat(_tool_dicts(tools), options, _once)
-
-
-def _once(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    given = [*tools]
-    untitled = [_without_titles(tool) for tool in given]
-    return [tool for index, tool in enumerate(given) if untitled[index] not in untitled[:index]]
+    given = _tool_dicts(tools)
+    untitled = [*map(_without_titles, given)]
+    return kept_chat([tool for index, tool in enumerate(given) if untitled[index] not in untitled[:index]], options)
 
 
 def _tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
