@@ -7,7 +7,7 @@ import warnings
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import Field, PrivateAttr, SerializeAsAny, WithJsonSchema, field_serializer
@@ -31,22 +31,19 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.tools import BaseTool, FunctionTool
 from llama_index.core.types import BaseOutputParser, PydanticProgramMode
 
-from llama3_tools import PromptFormat, ReadOption, render_tool_call
+from llama3_tools import render_tool_call
 from llama3_tools.chat import (
     REFUSED_TOOL_CALLS,
     ChatOption,
     ChatOptions,
     ClassCheck,
-    Constrain,
     RefusedCall,
-    RepeatedCalls,
     Request,
-    ToolsPlace,
     chat_options,
     kept_chat,
 )
-from llama3_tools.errors import a_type
-from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
+from llama3_tools.errors import a_type, require_options
+from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import to_dicts, to_messages, with_own_roles
 from llama_index_llama3_tools.structured import GrowingObject
 from llama_index_llama3_tools.tools import accepting, as_tools, output_tool, rename_tools, tool_dicts
@@ -59,15 +56,9 @@ if TYPE_CHECKING:
 dispatcher = get_dispatcher(__name__)
 
 
-class _Option(ReadOption, total=False):
+class _Option(ChatOption, total=False):
     """The options by name, and what `predict` and the like look up on the LLM that they are called on."""
 
-    tools_in: ToolsPlace
-    tool_role: Literal["user", "tool"]
-    prompt_format: PromptFormat | None
-    repeated_calls: RepeatedCalls
-    max_retries: int
-    constrain: Constrain
     callback_manager: CallbackManager
     rate_limiter: Any
     system_prompt: str | None
@@ -132,10 +123,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             raise TypeError(f"llm must be an LLM of LlamaIndex, such as OpenAILike(…), not {a_type(llm)}")
         given: dict[str, Any] = dict(options)
         pickled = given.pop("options", None)
-        for name in given.keys() - set(_OPTIONS):
-            if name in type(llm).model_fields:
-                raise TypeError(f"Llama3ToolLLM has no option {name!r}: give it to the {type(llm).__name__}")
-        require_options("Llama3ToolLLM", given, _OPTIONS)
+        require_options("Llama3ToolLLM", given, _OPTIONS, f": give it to the {type(llm).__name__}")
         of_llm = {name: value for name, value in given.items() if name in LLM.model_fields}
         changes = {name: value for name, value in given.items() if name not in of_llm}
         inherited = {name: getattr(llm, name) for name in LLM.model_fields if hasattr(llm, name)}

@@ -13,10 +13,11 @@ from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasonin
 
 from llama3_tools import Extractor, ReadOption, ReadOptions
 from llama3_tools.chat import ChatOptions, Reply, ToolChat
+from llama3_tools.errors import require_options
 from llama3_tools.literals.bracket_span import BracketSpan
 from llama3_tools.literals.json_object import parse_object
 from llama3_tools.literals.python_literals import parse_literal
-from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
+from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
 if TYPE_CHECKING:

@@ -178,7 +178,6 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("make", "options", "message"),
         [
-            (Llama3ToolLLM, {"tempreature": 0}, "^Llama3ToolLLM has no option 'tempreature'$"),
             (Llama3ToolLLM, {"max_retires": 0}, "'max_retires'; did you mean 'max_retries'"),
             (Llama3ToolLLM, {"max_tokens": 5}, "has no option 'max_tokens': give it to the MockLLM$"),
             (Llama3ToolLLM, {"read": ReadOptions()}, "has no option 'read'"),
