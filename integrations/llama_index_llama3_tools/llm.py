@@ -318,9 +318,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         tool = output_tool(output_cls)
         messages = self._extend_messages(prompt.format_messages(llm=self, **prompt_args))
         settings = {**(llm_kwargs or {}), "tool_choice": "required", "allow_parallel_tool_calls": False}
-        turn = Llama3ToolLLM._with_tools(self._knowing_only([tool]), [tool], chat_history=messages, **settings)
+        settings, request = self._knowing_only([tool])._asked([tool], chat_history=messages, **settings)  # noqa: SLF001
+        turn = Turn[ChatResponse](self.llm, settings, request, is_read=True, may_retry=True)
+        [shown] = request.chat.tools.values()
         starts = self.options.read.starts_reasoning
-        return tool, turn, GrowingObject(output_cls, tool.metadata.get_name(), starts_reasoning=starts)
+        return tool, turn, GrowingObject(output_cls, shown, starts_reasoning=starts)
 
     def _finished(self, tool: FunctionTool, response: ChatResponse) -> Any:
         [call] = self._knowing_only([tool]).get_tool_calls_from_response(response)

@@ -75,6 +75,7 @@ EXPORTS = {
         "ChatOptions",
         "ChatStream",
         "EndpointFault",
+        "arguments_so_far",
         "OnInvalid",
         "RefusedCall",
         "RepeatedCalls",

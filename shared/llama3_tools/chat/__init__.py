@@ -19,6 +19,7 @@ from llama3_tools.chat.endpoint_errors import (
     with_advice,
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
+from llama3_tools.chat.growing_arguments import arguments_so_far
 from llama3_tools.chat.kept_chats import kept_chat
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck, class_problems
 from llama3_tools.chat.options import (
@@ -57,6 +58,7 @@ __all__ = [
     "ToolRole",
     "ToolsPlace",
     "add_advice",
+    "arguments_so_far",
     "chat_options",
     "class_problems",
     "endpoint_fault",
