@@ -51,7 +51,7 @@ class Step:
         self.error: Exception | None = None
         """Why it failed."""
         self._llm = llm
-        self._manager: Any = manager if manager and manager.handlers else None
+        self._manager: Any = manager
         self._run: Any = None
 
     def __enter__(self) -> Self:  # noqa: D105 (as the class says)

@@ -18,7 +18,7 @@ from langchain_llama3_tools.conversation import to_dict, to_message
 from langchain_llama3_tools.runs import Step
 from langchain_llama3_tools.settings import constraint_settings, tool_settings
 from langchain_llama3_tools.tools import bound_chat
-from llama3_tools.chat import NOT_A_COMPLETION, Request, ServerConstraint, add_advice, failed_generation
+from llama3_tools.chat import NOT_A_COMPLETION, Request, ServerConstraint, add_advice
 
 if TYPE_CHECKING:
     from langchain_llama3_tools.model import Llama3ToolModel
@@ -123,16 +123,14 @@ class Turn:
 
     def _recover(self, error: Exception) -> ChatResult | None:
         """Return what a failed request answered nevertheless, `None` if it is sent again in another form, or raise."""
-        text = failed_generation(error)
-        told = {} if text is None else {"failed_generation": text}
-        if text is None and self._request.constraint and self._constraint.drop_if_refused(error):
+        add_advice(error, self._llm, self._options.tool_role)
+        answer = self._request.after_error(error, self._constraint)
+        if answer is None:
             self._next = self._request
             return None
-        if told or self._request.keeps_first_answer(error):
-            message = AIMessage(text or "", response_metadata={**told, "finish_reason": "stop"})
-            return ChatResult(generations=[ChatGeneration(message=message)])
-        add_advice(error, self._llm, self._options.tool_role)
-        raise error
+        metadata = {key: value for key, value in answer.items() if key != "content"}
+        message = AIMessage(answer["content"], response_metadata={**metadata, "finish_reason": "stop"})
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _read(self, request: Step, earlier: ChatResult) -> ChatResult:
         """Return a whole answer as it is read, with the usage of the earlier one; that one if there is none."""

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
-from llama3_tools.chat import Request, ServerConstraint, add_advice, failed_generation
+from llama3_tools.chat import Request, ServerConstraint, add_advice
 from llama_index_llama3_tools.answers import Answer, astream_responses, stream_responses
 from llama_index_llama3_tools.messages import to_messages
 
@@ -165,16 +165,14 @@ class Turn(Generic[_Response]):
         Raises:
             Exception: the error.
         """
-        request, text = self._request, failed_generation(error)
-        told = {} if text is None else {"failed_generation": text}
-        if request is None:
+        if self._request is None:
             raise error
-        if text is None and request.constraint and self._constraint.drop_if_refused(error):
+        answer = self._request.after_error(error, self._constraint)
+        if answer is None:
             return None
-        if not told and not request.keeps_first_answer(error):
-            raise error
-        message = ChatMessage(role="assistant", content=text or "", additional_kwargs=told)
-        return ChatResponse(message=message, delta=text or "", raw={"finish_reason": "stop"})
+        kwargs = {key: value for key, value in answer.items() if key != "content"}
+        message = ChatMessage(role="assistant", content=answer["content"], additional_kwargs=kwargs)
+        return ChatResponse(message=message, delta=answer["content"], raw={"finish_reason": "stop"})
 
     def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
         if self._request is None or not self._is_read:

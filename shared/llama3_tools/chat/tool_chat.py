@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.call_order import CallOrder
-from llama3_tools.chat.constraint import answer_schema, in_json_schema, tool_grammar
+from llama3_tools.chat.constraint import ServerConstraint, answer_schema, in_json_schema, tool_grammar
 from llama3_tools.chat.due_call import DueCall
-from llama3_tools.chat.endpoint_errors import endpoint_fault, status_of
+from llama3_tools.chat.endpoint_errors import endpoint_fault, failed_generation, status_of
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
 from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
@@ -465,16 +465,29 @@ class Request:
         _LOG.info("the model is asked again: %s", "; ".join(why) or "a call has to be made")
         return replace(self, messages=messages, retried=self.retried + 1, earlier=reply.earlier)
 
-    def keeps_first_answer(self, error: BaseException) -> bool:
-        """Return whether the answer before stands, as the model cannot be asked again: its server raises this error.
+    def after_error(self, error: Exception, constraint: ServerConstraint) -> Message | None:
+        """Return the answer that there is although the server raised an error; `None` if it is asked once more.
 
-        It does if words may be an answer, and `earlier_is_text`. The logger `llama3_tools` notes it with `INFO`.
+        Groq has what the model wrote in the error. A server that may have refused the constraint is asked without it.
+        If the model was asked again, its first answer stands, so that this one is empty, if words may be an answer and
+        `earlier_is_text`. The logger `llama3_tools` notes that with `INFO`.
+
+        Args:
+            error: what the client raised.
+            constraint: whether the server is held to the form of its answers.
+
+        Raises:
+            Exception: the error, if nothing can be made of it.
         """
+        if (text := failed_generation(error)) is not None:
+            return {"content": text, "failed_generation": text}
+        if self.constraint and constraint.drop_if_refused(error):
+            return None
         is_of_server = (status_of(error) or endpoint_fault(error)) is not None
-        stands = is_of_server and self.earlier_is_text and not self.is_due
-        if stands:
-            _LOG.info("the model could not be asked again: %s", error)
-        return stands
+        if not is_of_server or not self.earlier_is_text or self.is_due:
+            raise error
+        _LOG.info("the model could not be asked again: %s", error)
+        return {"content": ""}
 
     @property
     def earlier_is_text(self) -> bool:
