@@ -152,35 +152,15 @@ class TestWhatIsNot:
                 id="a custom tool",
             ),
             pytest.param(
-                [{"function": FUNCTION}, get_weather],
-                r"tools\[1\]: the name 'get_weather' is declared twice",
-                id="twice",
-            ),
-            pytest.param(
                 [functools.partial(get_weather)],
                 r"tools\[0\] \(the partial\) cannot be read as a tool: ",
                 id="a partial",
-            ),
-            *(
-                pytest.param(
-                    [{"name": "f", "parameters": PARAMETERS, key: PARAMETERS}],
-                    rf"tools\[0\] has both parameters and {key}: give the schema of its arguments once",
-                    id=f"parameters and {key}",
-                )
-                for key in ("input_schema", "inputSchema")
-            ),
-            pytest.param(
-                [{"name": "f", "parameters": ["x"]}], r"tools\[0\]: the parameters of f are a list", id="no schema"
             ),
         ],
     )
     def test_without_what_a_tool_needs(self, given: list[Any], message: str) -> None:
         with pytest.raises(ToolDefinitionError, match=message):
             Llama3JsonToolOutputParser(tools=given)
-
-    def test_the_tools_need_no_name(self) -> None:
-        parser = Llama3JsonToolOutputParser([{"name": "now"}], repair=True)
-        assert parser == Llama3JsonToolOutputParser(tools=[{"name": "now"}], repair=True)
 
     def test_a_value_that_does_not_exist(self) -> None:
         with pytest.raises(ValidationError, match="'collect' or 'raise'"):
@@ -198,10 +178,6 @@ class TestFormatInstructions:
         parser = Llama3JsonToolOutputParser(tools=[get_weather])
         assert parser.get_format_instructions() == render_tool_prompt(parser.tools or [])
         assert '"name": "get_weather"' in parser.get_format_instructions()
-
-    @pytest.mark.parametrize("tools", [None, []])
-    def test_without_tools_there_is_nothing_to_show(self, tools: list[str] | None) -> None:
-        assert Llama3JsonToolOutputParser(tools=tools).get_format_instructions() == ""
 
     def test_their_braces_do_not_disturb_a_prompt_template(self) -> None:
         parser = Llama3JsonToolOutputParser(tools=[get_weather])

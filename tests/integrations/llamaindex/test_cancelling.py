@@ -60,24 +60,6 @@ async def test_closing_a_parsed_stream_closes_the_one_behind_it_at_once(count: i
     assert not await tasks()
 
 
-@pytest.mark.parametrize("count", [1, 5, 100])
-def test_a_loop_that_is_left_leaves_nothing_to_close(count: int):
-    source = Source()
-    for number, _ in enumerate(Llama3JsonToolOutputParser().stream(source.responses()), start=1):
-        if number == count:
-            break
-    gc.collect()
-    assert source.is_closed
-
-
-async def test_cancelling_a_task_that_waits_for_the_model():
-    source = Source(waits=True)
-    stream = Llama3JsonToolOutputParser().astream(source.aresponses())
-    await cancel_reading(stream, lambda response: len(response.message.blocks) > 1)
-    assert source.is_closed
-    assert not await tasks()
-
-
 def long() -> Turn:
     return Turn(pieces=cut_at(TEXT, *range(3, len(TEXT), 3)), pause=0.001)
 
