@@ -98,7 +98,6 @@ EXPORTS = {
         "read_options",
         "add_advice",
         "with_advice",
-        "what_to_do",
     },
     "llama3_acceptance": {
         "Allowance",

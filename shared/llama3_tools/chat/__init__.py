@@ -15,7 +15,6 @@ from llama3_tools.chat.endpoint_errors import (
     add_advice,
     endpoint_fault,
     failed_generation,
-    what_to_do,
     with_advice,
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
@@ -68,6 +67,5 @@ __all__ = [
     "kept_chat",
     "put_tools",
     "read_options",
-    "what_to_do",
     "with_advice",
 ]
