@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing
 from typing import Any, Generic, TypeVar
 
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
@@ -55,48 +55,44 @@ class Turn(Generic[_Response]):
         Args:
             way: the LLM's method.
         """
-        with self._explained():
-            while True:
-                answer = self._next_answer()
-                try:
-                    given = self._ask(way)
-                except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
-                    given = self._recover(error)
-                if given is not None:
-                    response: _Response = answer.whole(given) if answer else given
-                    if self._stands(answer):
-                        return response
+        while True:
+            answer = self._next_answer()
+            try:
+                given = self._ask(way)
+            except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
+                given = self._recover(error)
+            if given is not None:
+                response: _Response = answer.whole(given) if answer else given
+                if self._stands(answer):
+                    return response
 
     async def awhole(self, way: str) -> _Response:
         """Ask, and return the answer; see `whole`."""
-        with self._explained():
-            while True:
-                answer = self._next_answer()
-                try:
-                    given = await self._ask(way)
-                except Exception as error:  # noqa: BLE001 (the same)
-                    given = self._recover(error)
-                if given is not None:
-                    response: _Response = answer.whole(given) if answer else given
-                    if self._stands(answer):
-                        return response
+        while True:
+            answer = self._next_answer()
+            try:
+                given = await self._ask(way)
+            except Exception as error:  # noqa: BLE001 (the same)
+                given = self._recover(error)
+            if given is not None:
+                response: _Response = answer.whole(given) if answer else given
+                if self._stands(answer):
+                    return response
 
     def stream(self, way: str) -> Generator[_Response, None, None]:
         """Ask, and yield the responses. If the LLM is asked again, its new answer follows the first one."""
         answer, stands = None, False
         while not stands:
             before, answer = answer, self._next_answer(answer)
-            with self._explained():
-                try:
-                    yield from stream_responses(self._ask(way), answer)
-                except Exception as error:
-                    if answer is None or answer.output:
-                        raise
-                    answer, recovered = before, self._recover(error)
-                    if recovered is None:
-                        continue
-                    answer = self._next_answer(before)
-                    yield from stream_responses([recovered], answer)
+            try:
+                yield from stream_responses(self._ask(way), answer)
+            except Exception as error:  # noqa: BLE001 (the same)
+                recovered = self._recover(error, is_out=answer is None or bool(answer.output))
+                answer = before
+                if recovered is None:
+                    continue
+                answer = self._next_answer(before)
+                yield from stream_responses([recovered], answer)
             stands = self._stands(answer)
 
     async def astream(self, way: str) -> AsyncGenerator[_Response, None]:
@@ -104,30 +100,19 @@ class Turn(Generic[_Response]):
         answer, stands = None, False
         while not stands:
             before, answer = answer, self._next_answer(answer)
-            with self._explained():
-                try:
-                    async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
-                        async for response in responses:
-                            yield response
-                except Exception as error:
-                    if answer is None or answer.output:
-                        raise
-                    answer, recovered = before, self._recover(error)
-                    if recovered is None:
-                        continue
-                    answer = self._next_answer(before)
-                    for response in stream_responses([recovered], answer):
+            try:
+                async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
+                    async for response in responses:
                         yield response
+            except Exception as error:  # noqa: BLE001 (the same)
+                recovered = self._recover(error, is_out=answer is None or bool(answer.output))
+                answer = before
+                if recovered is None:
+                    continue
+                answer = self._next_answer(before)
+                for response in stream_responses([recovered], answer):
+                    yield response
             stands = self._stands(answer)
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Add to an error what to do about it."""
-        try:
-            yield
-        except Exception as error:
-            add_advice(error, self._llm, self._request.chat.options.tool_role if self._request else "user")
-            raise
 
     def _ask(self, way: str) -> Any:  # noqa: ANN401 (what the LLM gives)
         """Ask the LLM in the way of that name, or through its own tool calling."""
@@ -159,13 +144,18 @@ class Turn(Generic[_Response]):
         kwargs = {**beside, "extra_body": {**constraint, **beside["extra_body"]}}
         return llm.model_copy(update={"additional_kwargs": kwargs}), settings
 
-    def _recover(self, error: Exception) -> ChatResponse | None:
+    def _recover(self, error: Exception, *, is_out: bool = False) -> ChatResponse | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
 
+        Args:
+            error: why it failed.
+            is_out: whether something of its answer is out.
+
         Raises:
-            Exception: the error.
+            Exception: the error, with a note on what to do about it, if that is known.
         """
-        if self._request is None:
+        add_advice(error, self._llm, self._request.chat.options.tool_role if self._request else "user")
+        if self._request is None or is_out:
             raise error
         answer = self._request.after_error(error, self._constraint)
         if answer is None:
