@@ -8,7 +8,6 @@ import pickle
 from typing import Any
 
 import pytest
-from langchain_core.language_models import FakeListLLM, FakeStreamingListLLM
 from langchain_core.load import dumpd, dumps, loads
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
@@ -49,16 +48,6 @@ class TestChain:
         [end] = [event for event in events if event["event"] == "on_parser_end"]
         check(summed([end["data"]["output"]]))
         assert end["name"] == "Llama3JsonToolOutputParser"
-
-    def test_a_completion_model(self) -> None:
-        for llm in (FakeListLLM(responses=[ANSWER]), FakeStreamingListLLM(responses=[ANSWER])):
-            parser = Llama3JsonToolOutputParser(id_factory=lambda: "call_0")
-            expected = AIMessage(
-                "Let me check. One moment.",
-                tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "call_0"}],
-            )
-            assert (llm | parser).invoke("") == expected
-            assert summed((llm | parser).stream("")) == expected
 
 
 class TestConfiguration:

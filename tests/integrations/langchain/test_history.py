@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
     BaseMessage,
     ChatMessage,
     HumanMessage,
@@ -16,7 +15,7 @@ from langchain_core.messages import (
 )
 from langchain_core.prompts import ChatPromptTemplate
 
-from integrations.langchain.scripted import CALL, CUT_OFF
+from integrations.langchain.scripted import CUT_OFF
 from langchain_llama3_tools import Llama3JsonToolOutputParser, flatten_tool_messages
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
@@ -67,24 +66,8 @@ class TestCalls:
             {"type": "text", "text": '{"name": "f", "parameters": {}}'},
         ]
 
-    def test_the_sum_of_a_stream_is_a_message_like_any_other(self) -> None:
-        chunks = list(Llama3JsonToolOutputParser().transform(iter([f"Sure. {CALL}"])))
-        [flat] = flatten_tool_messages([chunks[0] + chunks[1] + chunks[2]])
-        assert (type(flat), flat.content) == (AIMessage, f"Sure.\n{CALL}")
-        assert isinstance(chunks[0], AIMessageChunk)
-
 
 class TestResults:
-    @pytest.mark.parametrize(
-        ("role", "kind"), [("user", HumanMessage), ("tool", ToolMessage), ("ipython", ChatMessage)]
-    )
-    def test_one_is_a_message_of_the_role_with_the_name_of_its_tool(self, role: Any, kind: type) -> None:
-        turn = [calling(call("now", "1")), ToolMessage("12:00", tool_call_id="1")]
-        result = flatten_tool_messages(turn, tool_role=role)[1]
-        assert (type(result), result.content) == (kind, "Result of now: 12:00")
-        assert not isinstance(result, ChatMessage) or result.role == "ipython"
-        assert not isinstance(result, ToolMessage) or result.tool_call_id == "1"
-
     def test_an_agent_s_answer_to_a_malformed_call_becomes_what_is_wrong_with_it(self) -> None:
         message = Llama3JsonToolOutputParser(id_factory=lambda: "1").invoke(CUT_OFF)
         answer = ToolMessage("malformed", tool_call_id="1", status="error")

@@ -137,10 +137,6 @@ class TestPreserved:
         assert isinstance(read, Answer)
         assert (read.stars, len(read.tool_calls)) == (3, 1)
 
-    def test_what_a_completion_model_says_of_its_text(self) -> None:
-        generation = Generation(text="Hi", generation_info={"finish_reason": "length"})
-        assert Llama3JsonToolOutputParser().parse_result([generation]).response_metadata == {"finish_reason": "length"}
-
     @pytest.mark.parametrize("message", [ChatMessage(role=role, content=CALL, id="1") for role in ("assistant", "ai")])
     def test_messages_of_other_classes_become_ai_messages(self, message: BaseMessage) -> None:
         assert parser().invoke(message) == AIMessage("", id="1", tool_calls=[PARIS])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
-from langchain_core.language_models import BaseChatModel, FakeListChatModel, GenericFakeChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -26,9 +25,7 @@ from endpoints.wire import api
 from integrations.langchain.agents import serving
 from integrations.langchain.scripted import (
     CALL,
-    CUT_OFF,
     ScriptedChatModel,
-    as_block_chunks,
     as_text_chunks,
     counted_ids,
     summed,
@@ -128,16 +125,6 @@ class TestAnswers:
         assert summed(bound.stream("Hi")) == expected
         assert summed([chunk async for chunk in bound.astream("Hi")]) == expected
 
-    @pytest.mark.parametrize(("as_chunks", "version"), [(as_block_chunks, None), (as_text_chunks, "v1")])
-    def test_blocks_of_a_model_with_content_version_v1(self, as_chunks: Any, version: str | None) -> None:
-        for pieces in chunkings(ANSWER):
-            llm = ScriptedChatModel(chunks=as_chunks(pieces), output_version=version)
-            bound = Llama3ToolModel(llm, id_factory=lambda: "call_0").bind_tools([get_weather])
-            message, streamed = bound.invoke("Hi"), summed(bound.stream("Hi"))
-            assert [block["type"] for block in message.content_blocks][-2:] == ["text", "tool_call"]
-            assert streamed.text == message.text == "Let me check. One moment."
-            assert streamed.tool_calls == message.tool_calls
-
     @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
     def test_a_stream_of_version_v1_keeps_texts_and_calls_apart(self) -> None:
         calls = '{"name": "get_weather", "parameters": {"city": "Rome"}}; {"name": "get_weather", "parameters": {}}'
@@ -147,19 +134,6 @@ class TestAnswers:
         streamed = summed(bound.stream("Hi"))
         assert [block["type"] for block in streamed.content_blocks] == ["text", "tool_call", "tool_call", "text"]
         assert (streamed.text, len(streamed.tool_calls)) == ("Hi. Bye.", 2)
-
-
-class TestOptions:
-    @pytest.mark.parametrize("silent", [AIMessage(""), AIMessage([])])
-    @pytest.mark.parametrize("version", [None, "v1"])
-    def test_an_answer_stands_if_the_next_one_says_nothing(self, silent: AIMessage, version: str | None) -> None:
-        def bound() -> Any:
-            llm = GenericFakeChatModel(messages=iter([AIMessage(f"Hm. {CUT_OFF}"), silent]))
-            return Llama3ToolModel(llm, output_version=version).bind_tools([get_weather])
-
-        for message in (bound().invoke("Hi"), asyncio.run(bound().ainvoke("Hi")), summed(bound().stream("Hi"))):
-            assert (message.text, message.tool_calls, message.invalid_tool_calls) == (f"Hm. {CUT_OFF}", [], [])
-            assert message.response_metadata["retried_tool_calls"][0]["name"] == "get_weather"
 
 
 class TestRequests:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
+from langchain_core.messages.tool import tool_call, tool_call_chunk
 from langchain_openai import ChatOpenAI
 
 from endpoints.script import Turn, scripted
@@ -176,16 +176,6 @@ class TestWholeMessages:
         for read in (parser().invoke(message), summed(list(parser().transform(iter([message]))))):
             assert [(call["name"], call["args"]) for call in read.tool_calls] == [("f", {"x": 1})]
             assert (read.text, read.additional_kwargs) == ("", {})
-
-    def test_one_that_is_malformed_is_given_as_those_of_the_text_are(self) -> None:
-        broken = invalid_tool_call(name="f", args='{"x', id=None, error="cut off")
-        message = AIMessage("Hm.", invalid_tool_calls=[broken])
-        text = MALFORMED % '{"x'
-        for read in (parser().invoke(message), summed(list(parser().transform(iter([message]))))):
-            assert (read.text, made(read)) == (f"Hm. {text}", [("f", text, "call_0")])
-        [invalid] = parser().invoke(message).invalid_tool_calls
-        assert invalid["error"] == "malformed: its arguments are no JSON object"
-        assert message.invalid_tool_calls == [broken]
 
     def test_what_a_guard_has_changed_is_what_counts(self) -> None:
         sent = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]

@@ -178,11 +178,3 @@ class TestStreamsThatBreak:
         with LoopbackServer(lambda _: page) as server, pytest.raises(ValueError, match=r"^No generation") as error:
             ask(made(llm_at(server.base_url, streaming=True)), way)
         assert NO_COMPLETION in f"{error.value} {notes(error)}"
-
-
-@as_a_stream
-def test_a_stream_without_tools_that_breaks_gives_all_its_text(way: str) -> None:
-    arrived: list[str] = []
-    with serving(Turn(pieces=(PARIS, " {"), breaks=True)) as server, pytest.raises(BROKEN_STREAM):
-        ask(Llama3ToolModel(chat_openai(server)).bind(), way, arrived)
-    assert "".join(arrived) == PARIS + " {"

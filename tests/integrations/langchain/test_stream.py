@@ -6,7 +6,7 @@ import pytest
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModelError
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessageChunk
-from langchain_core.messages.tool import tool_call, tool_call_chunk
+from langchain_core.messages.tool import tool_call_chunk
 
 from chunkings import chunkings
 from integrations.langchain.scripted import (
@@ -60,12 +60,6 @@ def test_the_sum_of_the_chunks_is_what_invoke_gives(output: str, shape: str) -> 
         actual = summed(streamed(parser, chunks))
         assert bool(actual.additional_kwargs.get("reasoning_content")) == ("thoughts" in output or "v1" in shape)
         assert fields(actual) == fields(expected), pieces
-
-
-def test_a_chunk_with_text_and_a_call_of_the_server_gives_each_once() -> None:
-    piece = tool_call_chunk(name="now", args="{}", id="call_1", index=0)
-    out = summed(streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content="Hi", tool_call_chunks=[piece])]))
-    assert (out.content, out.tool_calls) == ("Hi", [tool_call(name="now", args={}, id="call_1")])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -151,15 +145,6 @@ def test_without_any_input_there_is_no_output() -> None:
 class TestBlocks:
     """Content that is a list of blocks."""
 
-    def test_a_call_may_be_spread_over_text_blocks(self) -> None:
-        pieces = ["Sure. ", CALL[:9], CALL[9:20], f"{CALL[20:]} Done", "."]
-        for blocks in (pieces, [{"type": "text", "text": piece} for piece in pieces]):
-            message = summed(
-                streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=[block]) for block in blocks])
-            )
-            assert message.text == "Sure. Done."
-            assert len(message.tool_calls) == 1
-
     def test_the_blocks_that_arrived_are_not_touched(self) -> None:
         chunks = as_block_chunks([f"Let me check. {CALL}"])
         before = [chunk.model_copy(deep=True) for chunk in chunks]
@@ -176,11 +161,6 @@ class TestNativeCalls:
         AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(args="1}", index=0)]),
         AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="g", args="{}", id="b", index=1)]),
     )
-
-    def test_calls_in_the_text_go_first_also_in_text_after_them(self) -> None:
-        message = summed(streamed(Llama3JsonToolOutputParser(), [*self.NATIVE, AIMessageChunk(content=CALL)]))
-        assert message.content == ""
-        assert [call["name"] for call in message.tool_calls] == ["get_weather", "f", "g"]
 
     def test_after_chunks_it_is_a_chunk(self) -> None:
         native = AIMessage(content="", tool_calls=[{"name": "f", "args": {"x": 1}, "id": "a"}])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import httpx
@@ -15,7 +14,7 @@ from llama_index.llms.openai_like import OpenAILike
 
 from endpoints.script import Turn
 from endpoints.server import Answer
-from endpoints.wire import answer_events, answer_json
+from endpoints.wire import answer_json
 from integrations.llamaindex.endpoint import (
     TOOLS,
     WEATHER,
@@ -25,7 +24,7 @@ from integrations.llamaindex.endpoint import (
     said,
     say,
 )
-from integrations.llamaindex.ways import FUNCTION_AGENTS, STREAMED, WAYS, WHOLE, WITH_TOOLS
+from integrations.llamaindex.ways import FUNCTION_AGENTS, STREAMED, WAYS, WITH_TOOLS
 from llama3_tools import ReadOptions, ToolDefinitionError
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolLLM
 
@@ -80,14 +79,6 @@ class TestBreaks:
         assert "".join(seen) == text
         assert len(served.bodies) == 1
 
-    @pytest.mark.parametrize("way", WHOLE)
-    async def test_an_answer_that_breaks_off_whole(self, way: str) -> None:
-        with endpoint(Turn(pieces=("Let me see.",), breaks=True), "Hello.") as served:
-            llm = Llama3ToolLLM(served.llm())
-            with explained("the answer stopped in the middle: look in the server's log"):
-                await WAYS[way](llm)
-        assert len(served.bodies) == 1
-
     async def test_a_call_before_the_break_does_not_run(self) -> None:
         ran: list[str] = []
         tool = FunctionTool.from_defaults(ran.append, name="get_weather", description="The weather")
@@ -96,18 +87,6 @@ class TestBreaks:
             with explained("stopped in the middle"):
                 await agent.run("Weather?")
         assert ran == []
-
-    @pytest.mark.parametrize("way", [way for way in STREAMED if way in {**WITH_TOOLS, **FUNCTION_AGENTS}])
-    async def test_a_call_that_the_server_found_half_is_text(self, way: str) -> None:
-        call = {"index": 0, "id": "1", "function": {"name": "get_weather", "arguments": '{"city": "Par'}}
-        deltas: list[dict[str, object]] = [{"content": "Hm."}, {"tool_calls": [call]}]
-        events = [json.dumps({"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
-        seen: list[str] = []
-        with endpoint(answer_events(events, complete=False)) as served:
-            llm = Llama3ToolLLM(served.llm(is_function_calling_model=True))
-            with explained("stopped in the middle"):
-                await WAYS[way](llm, seen.append)
-        assert "".join(seen) == 'Hm. {"name": "get_weather", "parameters": {"city": "Par}'
 
 
 class TestEventLoops:

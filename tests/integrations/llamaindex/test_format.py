@@ -52,13 +52,3 @@ async def test_predict_gives_the_text_and_shows_the_tools_once(is_chat_model: bo
     for prompt in llm.prompts:
         assert prompt.count("Given the following functions") == 1
         assert f"{PROMPT}\n\nWeather in Paris?" in prompt
-
-
-def test_chat_complete_and_their_streams_are_left_alone() -> None:
-    llm = ScriptedLLM(chunks=[CALL])
-    llm.output_parser = PARSER
-    messages = [ChatMessage(content="Weather?")]
-    assert llm.chat(messages).message.content == llm.complete("Weather?").text == CALL
-    assert [response.delta for response in llm.stream_chat(messages)] == [CALL]
-    with pytest.raises(NotImplementedError, match="not supported for streaming"):
-        llm.stream(QUESTION, city="Paris")

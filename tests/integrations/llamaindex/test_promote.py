@@ -65,13 +65,6 @@ def test_what_holds_no_text_call_stays_as_it_is(given: ChatResponse) -> None:
     assert PARSER.promote(given) is given
 
 
-def test_a_call_of_the_server_runs_after_those_of_the_text() -> None:
-    native = ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs="{}")
-    promoted = PARSER.promote(response(TextBlock(text=f"Hm. {CALL}"), native, delta=f"Hm. {CALL}"))
-    assert (kinds(promoted), promoted.delta) == (["text", "tool_call", "tool_call"], "Hm.")
-    assert promoted.message.blocks[-1] == ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs={})
-
-
 def test_images_in_additional_arguments_are_not_added_twice() -> None:
     message = ChatMessage(content=CALL)
     message.additional_kwargs["images"] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import pytest
@@ -188,33 +187,6 @@ async def test_a_malformed_call_raises_when_everything_is_out() -> None:
 async def test_what_is_no_response_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse of an LLM, not a "):
         list(Llama3JsonToolOutputParser().stream(wrong))
-
-
-@pytest.mark.parametrize("held", ['<tool_call>{"name": "now", "parameters": {}}', "<|python_tag|>import os", "[now(),"])
-async def test_a_stream_that_breaks_within_a_call_calls_nothing(held: str) -> None:
-    def breaking() -> Generator[ChatResponse, None, None]:
-        yield ChatResponse(message=ChatMessage(content=held), delta=held)
-        raise ConnectionError("reset by peer")
-
-    async def abreaking() -> AsyncGenerator[ChatResponse, None]:
-        for response in breaking():
-            yield response
-
-    parser = Llama3JsonToolOutputParser()
-    responses: list[ChatResponse] = []
-    with pytest.raises(ConnectionError, match="reset by peer"):
-        responses.extend(parser.stream(breaking()))
-    aresponses: list[ChatResponse] = []
-
-    async def collect() -> None:
-        async for response in parser.astream(abreaking()):
-            aresponses.append(response)  # noqa: PERF401 (an exception ends it)
-
-    with pytest.raises(ConnectionError, match="reset by peer"):
-        await collect()
-    for given in (responses, aresponses):
-        assert said(given) == held.removeprefix("<|python_tag|>")
-        assert [call for response in given for call in calls_in(response.message)] == []
 
 
 async def test_a_stream_need_not_be_a_generator() -> None:

@@ -201,11 +201,6 @@ class TestHolding:
             held_by = {"grammar": "grammar", "json_schema": "response_format"}[constrain]
             assert body.keys() & {"grammar", "response_format"} == ({"grammar"} if "grammar" in own else {held_by})
 
-    def test_no_schema_goes_along_if_it_is_not_wanted(self):
-        with endpoint(AL) as served:
-            whole(on(served, constrain="off"))
-        assert "response_format" not in served.bodies[0]
-
 
 async def test_an_agent_gives_an_object_of_its_output_class():
     with endpoint("Al is three.", AL) as served, warnings.catch_warnings():
