@@ -43,17 +43,15 @@ class Answer:
     far, and the calls that were handed out. A new piece of that reasoning is in `additional_kwargs["thinking_delta"]`.
     """
 
-    def __init__(self, request: Request, after: Answer | None = None, *, may_retry: bool = False) -> None:
+    def __init__(self, request: Request, after: Answer | None = None) -> None:
         """Begin an answer.
 
         Args:
             request: what was asked.
             after: the answer that this one follows in a stream, as the model was asked again.
-            may_retry: whether the model is asked again, if the request says so.
         """
         self._stream = request.stream()
         self._request = request
-        self._may_retry = may_retry
         self._text_before: str = after.text if after else ""
         self.text: str = self._text_before
         """The text so far."""
@@ -96,7 +94,7 @@ class Answer:
     @cached_property
     def again(self) -> Request | None:
         """The request by which the model is asked again, once the answer is over; `None` if it stands."""
-        return self._request.retry(self.reply) if self._may_retry else None
+        return self._request.retry(self.reply)
 
     @property
     def reply(self) -> Reply:

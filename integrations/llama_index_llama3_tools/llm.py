@@ -319,7 +319,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
         messages = self._extend_messages(prompt.format_messages(llm=self, **prompt_args))
         settings = {**(llm_kwargs or {}), "tool_choice": "required", "allow_parallel_tool_calls": False}
         settings, request = self._knowing_only([tool])._asked([tool], chat_history=messages, **settings)  # noqa: SLF001
-        turn = Turn[ChatResponse](self.llm, settings, request, is_read=True, may_retry=True)
+        turn = Turn[ChatResponse](self.llm, settings, request, is_read=True)
         [shown] = request.chat.tools.values()
         starts = self.options.read.starts_reasoning
         return tool, turn, GrowingObject(output_cls, shown, starts_reasoning=starts)
@@ -335,7 +335,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def _with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> Turn[ChatResponse]:
         settings, request = self._asked(tools, *args, **kwargs)
-        return Turn(self.llm, settings, request, is_read=True, may_retry=True)
+        return Turn(self.llm, settings, request, is_read=True)
 
     def _asked(  # noqa: PLR0913, PLR0917 (the framework's signature)
         self,

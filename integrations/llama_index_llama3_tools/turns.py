@@ -20,13 +20,7 @@ class Turn(Generic[_Response]):
     """One question to an LLM, whole or streamed, synchronous or not."""
 
     def __init__(
-        self,
-        llm: LLM,
-        settings: Mapping[str, Any],
-        request: Request | None = None,
-        *,
-        is_read: bool = False,
-        may_retry: bool = False,
+        self, llm: LLM, settings: Mapping[str, Any], request: Request | None = None, *, is_read: bool = False
     ) -> None:
         """Begin a turn.
 
@@ -35,10 +29,8 @@ class Turn(Generic[_Response]):
             settings: what it is asked with beside the messages.
             request: the request; `None` if `settings` are all that the LLM is asked with.
             is_read: whether answers are read. If not, they are passed on as they come.
-            may_retry: whether a bad call is asked for again.
         """
-        self._llm, self._settings, self._request = llm, settings, request
-        self._is_read, self._may_retry = is_read, may_retry
+        self._llm, self._settings, self._request, self._is_read = llm, settings, request, is_read
         self._answer: Answer | None = None
         self._constraint = ServerConstraint(
             llm, "off" if request is None or _may_be_several(request) else request.chat.options.constrain, settings
@@ -167,7 +159,7 @@ class Turn(Generic[_Response]):
     def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
         if self._request is None or not self._is_read:
             return None
-        self._answer = Answer(self._request, after=before, may_retry=self._may_retry)
+        self._answer = Answer(self._request, after=before)
         return self._answer
 
     def _stands(self, answer: Answer | None) -> bool:
