@@ -46,7 +46,7 @@ class ArgumentChecks:
     """
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
-        """Take the tools by name."""
+        """Keep the tools by name."""
         self._tools = tools
         self._checks: dict[str, Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]] = {}
 

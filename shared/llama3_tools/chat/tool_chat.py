@@ -110,7 +110,7 @@ class ToolChat:
         return self._declared, self.options, self._names
 
     def __setstate__(self, state: tuple[dict[str, Tool] | None, ChatOptions, ToolNames]) -> None:
-        """Take what `__getstate__` returned."""
+        """Set up from what `__getstate__` returned."""
         self._set_up(*state)
 
     @property
