@@ -389,3 +389,15 @@ def test_if_it_cannot_be_asked_again_its_words_stand(first: str, choice: str, er
         assert raised.value is error
     else:
         assert following.after_error(error, constraint) == answer
+
+
+def test_what_groq_has_in_its_error_is_the_answer_and_a_refused_constraint_is_left_out():
+    request, constraint = (
+        asked(constrain="auto").chat.request([], tool_choice="required"),
+        ServerConstraint(Reply, "auto"),
+    )
+    error = ValueError("tool_use_failed")
+    error.body = {"error": {"failed_generation": NOW}}  # type: ignore[attr-defined]  # as OpenAI's client has it
+    assert request.after_error(error, constraint) == {"content": NOW, "failed_generation": NOW}
+    assert request.after_error(TypeError("unexpected keyword argument 'response_format'"), constraint) is None
+    assert constraint.is_on is False
