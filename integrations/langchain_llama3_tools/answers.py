@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -12,25 +12,21 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call
 from langchain_core.outputs import ChatGenerationChunk
 
 from langchain_llama3_tools.conversation import REASONING, Content, of_answer, other_kwargs
-from langchain_llama3_tools.output_tools import stream_of
 from langchain_llama3_tools.structured import PREVIEW, written_in
 from llama3_tools.chat import RefusedCall, Reply, Request, finish_reason_in
 
 _FINISH_REASON = "finish_reason"
 
 
-def read_answer(
-    request: Request, message: BaseMessage, info: object = None, outputs: Sequence[str] = ()
-) -> tuple[AIMessage, Reply]:
+def read_answer(request: Request, message: BaseMessage, info: object = None) -> tuple[AIMessage, Reply]:
     """Return a new message, with all else as it was, and what the chat layer says of it.
 
     Args:
         request: what the message answers.
         message: what the model answered.
         info: what the server sent beside the message, which may have its finish reason.
-        outputs: the tools that run nothing.
     """
-    stream = stream_of(request, outputs)
+    stream = request.stream()
     stream.feed(of_answer(message))
     stream.end(finish_reason_in(message.response_metadata, info))
     reply = stream.reply
@@ -87,7 +83,6 @@ class AnswerStream:
         request: Request,
         *,
         after: AnswerStream | None = None,
-        outputs: Sequence[str] = (),
         is_v1: bool = False,
         previews: bool = False,
     ) -> None:
@@ -96,7 +91,6 @@ class AnswerStream:
         Args:
             request: what it answers.
             after: the answer before it in the same message, if the model was asked again.
-            outputs: the tools that run nothing.
             is_v1: whether the content becomes one of version 1, in which LangChain numbers texts from 0 on, and adds up
                 what has one number: those of calls are below 0.
             previews: whether what the model writes goes out as it comes, too, beside the content.
@@ -106,7 +100,7 @@ class AnswerStream:
         self.has_content = False
         """Whether text, thoughts or calls have."""
         self._written: list[str] = []
-        self._stream = stream_of(request, outputs)
+        self._stream = request.stream()
         self._is_v1 = is_v1
         self._preview = str(request.retried) if previews else None
         self.index: int = after.index if after else 0

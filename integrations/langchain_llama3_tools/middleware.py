@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from langchain_llama3_tools.model import Llama3ToolModel
 from langchain_llama3_tools.options import CHAT_OPTIONS, known
-from llama3_tools.chat import ChatOption, ChatOptions, chat_options
+from llama3_tools.chat import ChatOption, chat_options
 from llama3_tools.errors import of_extra
 
 with of_extra(
@@ -52,8 +51,8 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
             TypeError, ValueError: there is no such option, or it has the wrong type or value.
         """
         super().__init__()
-        self.options = chat_options(None, known("Llama3ToolMiddleware", options, CHAT_OPTIONS))
-        self._given = options
+        chat_options(None, known("Llama3ToolMiddleware", options, CHAT_OPTIONS))  # which checks them
+        self._options = options
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -68,13 +67,6 @@ class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
         return await handler(self._wrapped(request))
 
     def _wrapped(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        model = request.model
-        if not isinstance(model, Llama3ToolModel):
-            return request.override(model=Llama3ToolModel(model, **self._given))
-        if self.options not in {ChatOptions(), model.options}:
-            warnings.warn(
-                "the agent's model is a Llama3ToolModel and keeps its own options: those of Llama3ToolMiddleware "
-                "have no effect. Pass them to Llama3ToolModel",
-                stacklevel=2,
-            )
-        return request
+        if isinstance(request.model, Llama3ToolModel):
+            return request
+        return request.override(model=Llama3ToolModel(request.model, **self._options))

@@ -19,11 +19,11 @@ from typing_extensions import Self
 
 from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.options import CHAT_OPTIONS, changed_options, known
-from langchain_llama3_tools.runs import Manager, followed
+from langchain_llama3_tools.runs import Manager, with_step_manager
 from langchain_llama3_tools.structured import ObjectReader
 from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, accepting, bound_chat, output_tools
 from langchain_llama3_tools.turn import Turn
-from llama3_tools.chat import Accepts, ArgumentChecks, ChatOptions, chat_options
+from llama3_tools.chat import ArgumentChecks, ChatOptions, ClassCheck, chat_options
 from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Llama3ToolModel(BaseChatModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    _accepts: Accepts | None = PrivateAttr(default=None)
+    _accepts: ClassCheck | None = PrivateAttr(default=None)
     """Whether a bound tool accepts arguments that its schema does not."""
     _output_tools: tuple[str, ...] = PrivateAttr(default=())
     """The tools that are bound and run nothing."""
@@ -238,37 +238,37 @@ class Llama3ToolModel(BaseChatModel):
 
     def invoke(self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
         """Return an answer, as any chat model does."""
-        model, config = self._followed(config, CallbackManager)
+        model, config = self._with_step_manager(config, CallbackManager)
         return BaseChatModel.invoke(model, input, config, **kwargs)
 
     async def ainvoke(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AIMessage:
         """Return an answer, as any chat model does."""
-        model, config = self._followed(config, AsyncCallbackManager)
+        model, config = self._with_step_manager(config, AsyncCallbackManager)
         return await BaseChatModel.ainvoke(model, input, config, **kwargs)
 
     def stream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        model, config = self._followed(config, CallbackManager)
+        model, config = self._with_step_manager(config, CallbackManager)
         return BaseChatModel.stream(model, input, config, **kwargs)
 
     async def astream(
         self, input: LanguageModelInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
         """Stream an answer, as any chat model does."""
-        model, config = self._followed(config, AsyncCallbackManager)
+        model, config = self._with_step_manager(config, AsyncCallbackManager)
         async with aclosing(BaseChatModel.astream(model, input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    def _followed(
+    def _with_step_manager(
         self, config: RunnableConfig | None, kind: type[CallbackManager | AsyncCallbackManager]
     ) -> tuple[Self, RunnableConfig]:
         model = self.model_copy()
-        config, model._steps = followed(config, kind)
+        config, model._steps = with_step_manager(config, kind)
         return model, config
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:

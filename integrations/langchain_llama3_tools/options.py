@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from llama3_tools import Limits, ReadOptions
 from llama3_tools.chat import ChatOption, ChatOptions
-from llama3_tools.errors import did_you_mean
+from llama3_tools.errors import require_options
 
 if TYPE_CHECKING:
     from langchain_core.caches import BaseCache
@@ -38,17 +38,8 @@ class ModelOption(ChatOption, total=False):
 
 
 def known(owner: str, given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return options, after a check that the class that the user wrote has each of them.
-
-    >>> known("Llama3ToolModel", {"tool_rol": "tool"}, CHAT_OPTIONS)
-    Traceback (most recent call last):
-    TypeError: Llama3ToolModel has no option 'tool_rol'; did you mean 'tool_role'?
-    """
-    names = list(names)
-    for name in given:
-        if name not in names:
-            hint = did_you_mean(name, names) or "; parameters such as temperature belong to the model itself"
-            raise TypeError(f"{owner} has no option {name!r}{hint}")
+    """Return options, after a check that the class that the user wrote has each of them."""
+    require_options(owner, given, names, "; parameters such as temperature belong to the model itself")
     limits = given.get("limits")  # which `dumps` writes as a list
     return {**given, "limits": Limits(*limits)} if isinstance(limits, list) else dict(given)
 

@@ -21,7 +21,7 @@ from typing_extensions import Self
 Manager: TypeAlias = CallbackManager | AsyncCallbackManager
 
 
-def followed(config: RunnableConfig | None, kind: type[Manager]) -> tuple[RunnableConfig, Manager]:
+def with_step_manager(config: RunnableConfig | None, kind: type[Manager]) -> tuple[RunnableConfig, Manager]:
     """Return the config for a turn, and what tells of steps in its run.
 
     LangChain tells a streaming model neither the id of its run nor who follows it: both are settled before it begins.
@@ -51,7 +51,7 @@ class Step:
         self.error: Exception | None = None
         """Why it failed."""
         self._llm = llm
-        self._manager: Any = manager if manager and manager.handlers else None
+        self._manager: Any = manager
         self._run: Any = None
 
     def __enter__(self) -> Self:  # noqa: D105 (as the class says)

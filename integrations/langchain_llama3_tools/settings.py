@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from llama3_tools.chat import Request
 
 
-def of_tools(request: Request, llm: BaseChatModel) -> dict[str, Any]:
+def tool_settings(request: Request, llm: BaseChatModel) -> dict[str, Any]:
     """Return what binds the tools to the wrapped model, with `tools_in="request"`; else nothing."""
     if not request.tools:
         return {}
@@ -28,7 +28,7 @@ def of_tools(request: Request, llm: BaseChatModel) -> dict[str, Any]:
     return dict(bound.kwargs)
 
 
-def of_constraint(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
+def constraint_settings(request: Request, llm: BaseChatModel, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the form to which the server must keep, in the argument by which the wrapped model sends it."""
     if llm._llm_type == "chat-ollama":  # noqa: SLF001 (LangChain's name for the type of a model)
         schema = request.answer_schema

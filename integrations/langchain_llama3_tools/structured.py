@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from json import JSONDecodeError
 from typing import Any
 
 from langchain_core.exceptions import OutputParserException
@@ -11,7 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.utils.json import parse_partial_json
 
 from llama3_tools import Tool
-from llama3_tools.chat import REFUSED_TOOL_CALLS
+from llama3_tools.chat import REFUSED_TOOL_CALLS, arguments_so_far
 
 PREVIEW = "llama3_tools_preview"
 """Where chunks have what the model wrote, among the `additional_kwargs`, by how often it had been asked again."""
@@ -113,7 +112,7 @@ class _Preview:
 
     def __init__(self, tool: Tool) -> None:
         """Begin with nothing."""
-        self._name, self._properties = tool.name, tool.arguments_schema.get("properties", {}).keys()
+        self._tool = tool
         self._answer = self._written = ""
         self.last: dict[str, Any] | None = None
         """The last object that was returned."""
@@ -126,25 +125,8 @@ class _Preview:
         [(answer, piece)] = pieces.items()
         self._written = self._written + piece if answer == self._answer else piece
         self._answer = answer
-        found = self._arguments()
+        found = arguments_so_far(self._written, self._tool, parse_partial_json)
         if not found or found == self.last:
             return None
         self.last = found
         return found
-
-    def _arguments(self) -> dict[str, Any] | None:
-        """Return the arguments of a call, or an object that may be them. `{"name": "Per` may yet become either."""
-        begin = self._written.find("{", self._written.rfind("</think>") + 1)
-        try:
-            found = parse_partial_json(self._written[begin:]) if begin >= 0 else None
-        except JSONDecodeError:  # of prose, or of words after the object, which is whole then
-            return None
-        if isinstance(found, dict) and isinstance(found.get("tool_call"), dict):  # the strict response format
-            found = found["tool_call"]
-        if not isinstance(found, dict):
-            return None
-        name = str(found.get("name"))
-        if name == self._name and (of_call := found.get("parameters", found.get("arguments"))) is not None:
-            return of_call if isinstance(of_call, dict) else None
-        is_undecided = list(found) == ["name"] and self._name.startswith(name)
-        return found if found.keys() <= self._properties and not is_undecided else None

@@ -11,7 +11,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
 from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
-from llama3_tools.chat import Accepts, ChatOptions, ToolChat, class_problems, kept_chat
+from llama3_tools.chat import ChatOptions, ClassCheck, ToolChat, class_problems, kept_chat
 from llama3_tools.errors import a_type
 from llama3_tools.tools import SCHEMA_KEYS, describe_tool, require_tool_list, server_tool_error
 
@@ -42,13 +42,9 @@ def bound_chat(tools: Iterable[LangChainToolLike], options: ChatOptions) -> Tool
 
     A tool may be there twice, as a class and as its schema, say; it is taken once. It raises as `to_openai_tools` does.
     """
-    return kept_chat(_tool_dicts(tools), options, _once)
-
-
-def _once(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    given = [*tools]
-    untitled = [_without_titles(tool) for tool in given]
-    return [tool for index, tool in enumerate(given) if untitled[index] not in untitled[:index]]
+    given = _tool_dicts(tools)
+    untitled = [*map(_without_titles, given)]
+    return kept_chat([tool for index, tool in enumerate(given) if untitled[index] not in untitled[:index]], options)
 
 
 def _tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
@@ -56,7 +52,7 @@ def _tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     return [_to_dict(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
 
 
-def accepting(tools: Iterable[object]) -> Accepts | None:
+def accepting(tools: Iterable[object]) -> ClassCheck | None:
     """Return the check whether a tool accepts arguments that its schema does not; `None` without classes."""
     classes: dict[str, Any] = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
     models = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]

@@ -15,15 +15,16 @@ from langchain_core.utils.aiter import aclosing
 
 from langchain_llama3_tools.answers import AnswerStream, read_answer, with_reason
 from langchain_llama3_tools.conversation import to_dict, to_message
-from langchain_llama3_tools.hints import NO_RESPONSE, advise
 from langchain_llama3_tools.runs import Step
-from langchain_llama3_tools.settings import of_constraint, of_tools
+from langchain_llama3_tools.settings import constraint_settings, tool_settings
 from langchain_llama3_tools.tools import bound_chat
-from llama3_tools.chat import Hold, Request, failed_generation
+from llama3_tools.chat import NOT_A_COMPLETION, Request, ServerConstraint, add_advice
 
 if TYPE_CHECKING:
     from langchain_llama3_tools.model import Llama3ToolModel
 
+_NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
+"""Of a stream without anything, such as a web page read as one. LangChain says the first half of it."""
 # Some models need a run manager. What they tell it has calls in it, so nobody listens.
 _NOBODY = CallbackManagerForLLMRun.get_noop_manager()
 _ANOBODY = AsyncCallbackManagerForLLMRun.get_noop_manager()
@@ -35,7 +36,6 @@ class Turn:
     def __init__(self, model: Llama3ToolModel, messages: list[BaseMessage], kwargs: Mapping[str, Any]) -> None:
         """Prepare the request. Of its settings, `tools`, `tool_choice` and `parallel_tool_calls` are taken out."""
         self._llm, self._options, self._steps = model.llm, model.options, model._steps
-        self._outputs = model._output_tools
         self._reading: dict[str, Any] = {"is_v1": model.output_version == "v1", "previews": model._previews}
         given = dict(kwargs)
         tools = given.pop("tools", None) or []
@@ -44,10 +44,11 @@ class Turn:
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
             accepts=model._accepts,
+            output_tools=model._output_tools,
         )
         self._next: Request | None = self._request
-        self._given = {**given, **of_tools(self._request, self._llm)}
-        self._hold = Hold(self._llm, self._options.constrain, given)
+        self._given = {**given, **tool_settings(self._request, self._llm)}
+        self._constraint = ServerConstraint(self._llm, self._options.constrain, given)
 
     def whole(self) -> ChatResult:
         """Ask, and return the answer."""
@@ -71,7 +72,7 @@ class Turn:
         """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            answer = AnswerStream(self._request, after=answer, outputs=self._outputs, **self._reading)
+            answer = AnswerStream(self._request, after=answer, **self._reading)
             with self._step() as request:
                 for chunk in self._chunks(request.kwargs):
                     request.chunks.append(chunk)
@@ -82,7 +83,7 @@ class Turn:
         """Ask, and yield the answer in chunks. If the model is asked again, its next answer follows."""
         answer: AnswerStream | None = None
         while self._asks():
-            answer = AnswerStream(self._request, after=answer, outputs=self._outputs, **self._reading)
+            answer = AnswerStream(self._request, after=answer, **self._reading)
             async with self._step() as request, aclosing(self._achunks(request.kwargs)) as chunks:
                 async for chunk in chunks:
                     request.chunks.append(chunk)
@@ -99,7 +100,7 @@ class Turn:
         return True
 
     def _step(self) -> Step:
-        held = of_constraint(self._request, self._llm, self._given) if self._hold.is_on else {}
+        held = constraint_settings(self._request, self._llm, self._given) if self._constraint.is_on else {}
         messages = [*map(to_message, self._request.messages)]
         return Step(self._steps, self._llm, {"messages": messages, **self._given, **held})
 
@@ -122,28 +123,26 @@ class Turn:
 
     def _recover(self, error: Exception) -> ChatResult | None:
         """Return what a failed request answered nevertheless, `None` if it is sent again in another form, or raise."""
-        text = failed_generation(error)
-        told = {} if text is None else {"failed_generation": text}
-        if text is None and self._request.constraint and self._hold.lets_go(error):
+        add_advice(error, self._llm, self._options.tool_role)
+        answer = self._request.after_error(error, self._constraint)
+        if answer is None:
             self._next = self._request
             return None
-        if told or self._request.gives_up(error):
-            message = AIMessage(text or "", response_metadata={**told, "finish_reason": "stop"})
-            return ChatResult(generations=[ChatGeneration(message=message)])
-        advise(error, self._llm, self._options.tool_role)
-        raise error
+        metadata = {key: value for key, value in answer.items() if key != "content"}
+        message = AIMessage(answer["content"], response_metadata={**metadata, "finish_reason": "stop"})
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _read(self, request: Step, earlier: ChatResult) -> ChatResult:
         """Return a whole answer as it is read, with the usage of the earlier one; that one if there is none."""
         result = request.result if request.error is None else self._recover(request.error)
         if result is None:
             return earlier
-        self._hold.note_answer()
+        self._constraint.remember_refusal()
         generations: list[ChatGeneration] = []
         output = result.llm_output
         for generation in result.generations:
             info = generation.generation_info
-            message, reply = read_answer(self._request, generation.message, info, self._outputs)
+            message, reply = read_answer(self._request, generation.message, info)
             info = info and with_reason(info, reply)
             if generation is result.generations[0]:
                 self._next = self._request.retry(reply)
@@ -158,18 +157,18 @@ class Turn:
     def _ended(self, answer: AnswerStream, error: Exception | None) -> Iterator[ChatGenerationChunk]:
         """Yield the end of a streamed answer, unless all of it is asked for again; or raise that it broke off."""
         if error is None and not answer.has_begun and not self._request.retried:
-            error = ValueError(NO_RESPONSE)
+            error = ValueError(_NO_RESPONSE)
         if error is not None and answer.has_content:
             yield from _out(answer.abort())
             yield answer.report()
-            advise(error, self._llm, self._options.tool_role)
+            add_advice(error, self._llm, self._options.tool_role)
             raise error
         if error is not None:
             recovered = self._recover(error)
             if recovered is None:
                 return
             yield from _fed(answer, _with_all(recovered))
-        self._hold.note_answer()
+        self._constraint.remember_refusal()
         yield from _out(answer.end())
         self._next = self._request.retry(answer.reply)
         if self._next is None:

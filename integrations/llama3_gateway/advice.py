@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from types import SimpleNamespace
 
 from llama3_gateway.errors import GatewayError, UpstreamRefusal
 from llama3_gateway.full_context import full_context
 from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Dialect
-from llama3_tools.chat import EndpointFault, endpoint_fault, what_to_do, with_advice
+from llama3_tools.chat import EndpointFault, endpoint_fault, with_advice
 
 __all__ = ["advised"]
 
@@ -35,7 +34,7 @@ def _to_do(refusal: UpstreamRefusal, settings: ModelSettings, dialect: Dialect, 
     if fault is EndpointFault.NO_TOOL_ROLE and settings.chat.tool_role != "user":
         return "the server does not take results in this role: --tool-role user"
     if fault is EndpointFault.NO_SUCH_MODEL:
-        return what_to_do(fault, refusal, SimpleNamespace(base_url=settings.upstream.shown, model=model))
+        return f"the server has no model {model!r}: {settings.upstream.shown}/models lists those that it has"
     if fault is not EndpointFault.NOT_A_COMPLETION or refusal.status != HTTPStatus.NOT_FOUND:
         return None
     return f"{dialect.not_there} --upstream is {settings.upstream.shown}"

@@ -70,7 +70,7 @@ class Engine:
         upstream = turn.settings.upstream
         async with self.client.ask(upstream, "POST", self.dialect.path, headers=headers, body=body) as answer:
             if answer.status == HTTPStatus.OK:
-                turn.hold.note_answer()
+                turn.hold.remember_refusal()
                 yield answer
                 return
             refusal = await answer.refusal()

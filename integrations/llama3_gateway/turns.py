@@ -14,7 +14,7 @@ from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Delta, Dialect, Message
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import Hold, Request, kept_chat
+from llama3_tools.chat import Request, ServerConstraint, kept_chat
 
 __all__ = ["ChoiceReader", "Turn", "has_tool_history", "prepare_turn", "require_content", "unreadable"]
 
@@ -24,7 +24,7 @@ _MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
-_FREE = Hold(None, "off")
+_FREE = ServerConstraint(None, "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Turn:
     """Where it is answered, and how the upstream is held to a call."""
     dialect: Dialect
     """What the upstream is asked in."""
-    hold: Hold = _FREE
+    hold: ServerConstraint = _FREE
     """Whether the upstream is held to the form of its answer."""
     is_blind: bool = False
     """Whether a text stands in place of each image, as the model cannot see any."""
@@ -80,7 +80,7 @@ class Turn:
 
     def without_what_was_refused(self, refusal: UpstreamRefusal) -> Turn | None:
         """Return the turn in which the upstream is asked without what it refused; `None` if it does not say what."""
-        if self._constraint() and self.hold.lets_go(refusal):
+        if self._constraint() and self.hold.drop_if_refused(refusal):
             return self
         messages = self.request.messages
         is_blind = says_images_are_refused(refusal) and not self.is_blind and without_images(messages) != messages
@@ -125,7 +125,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dial
     except RecursionError:
         raise bad_request(_TOO_DEEP, "messages") from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
-    hold = Hold(settings.upstream, settings.chat.constrain, fields)
+    hold = ServerConstraint(settings.upstream, settings.chat.constrain, fields)
     return Turn(fields, request, settings, dialect, hold)
 
 

@@ -11,9 +11,8 @@ from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole
 
 from llama3_tools import OpenAIToolCall
-from llama3_tools.chat import Reply, Report, Request, finish_reason_in
+from llama3_tools.chat import NOT_A_COMPLETION, Reply, Report, Request, finish_reason_in
 from llama3_tools.errors import a_type
-from llama_index_llama3_tools.hints import NO_RESPONSE
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
 AnyResponse: TypeAlias = ChatResponse | CompletionResponse
@@ -21,6 +20,8 @@ AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 
 Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
+_NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
+"""Of a stream without anything, such as a web page read as one."""
 
 
 def as_chat_response(response: AnyResponse) -> ChatResponse:
@@ -42,17 +43,15 @@ class Answer:
     far, and the calls that were handed out. A new piece of that reasoning is in `additional_kwargs["thinking_delta"]`.
     """
 
-    def __init__(self, request: Request, after: Answer | None = None, *, may_retry: bool = False) -> None:
+    def __init__(self, request: Request, after: Answer | None = None) -> None:
         """Begin an answer.
 
         Args:
             request: what was asked.
             after: the answer that this one follows in a stream, as the model was asked again.
-            may_retry: whether the model is asked again, if the request says so.
         """
         self._stream = request.stream()
         self._request = request
-        self._may_retry = may_retry
         self._text_before: str = after.text if after else ""
         self.text: str = self._text_before
         """The text so far."""
@@ -73,7 +72,7 @@ class Answer:
     def require_responses(self) -> None:
         """Raise a `ValueError` if there were none. If the model was asked again, its first answer stands."""
         if self._last is None and not self._request.retried:
-            raise ValueError(NO_RESPONSE)
+            raise ValueError(_NO_RESPONSE)
 
     @property
     def output(self) -> str:
@@ -95,7 +94,7 @@ class Answer:
     @cached_property
     def again(self) -> Request | None:
         """The request by which the model is asked again, once the answer is over; `None` if it stands."""
-        return self._request.retry(self.reply) if self._may_retry else None
+        return self._request.retry(self.reply)
 
     @property
     def reply(self) -> Reply:
@@ -273,5 +272,5 @@ async def astream_responses(responses: AsyncIterable[Any], answer: Answer | None
 
 def _ending(answer: Answer | None, last: object) -> list[ChatResponse]:
     if answer is None and last is None:
-        raise ValueError(NO_RESPONSE)
+        raise ValueError(_NO_RESPONSE)
     return answer.end() if answer else []

@@ -5,13 +5,12 @@ An LLM's own errors come through as they are, with a note that says what to do i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from llama_index.core.output_parsers.base import OutputParserException
 
 from llama3_tools import Llama3ToolsError
 from llama3_tools.chat import RefusedCall
-from llama3_tools.errors import did_you_mean
 from llama3_tools.text import escape_invisible
 
 
@@ -43,23 +42,3 @@ class MalformedToolCallError(Llama3ToolsError, OutputParserException, ValueError
     def __reduce__(self) -> tuple[type[MalformedToolCallError], tuple[str, tuple[RefusedCall, ...]]]:
         """Pickle by the arguments; an exception pickles by its message otherwise."""
         return type(self), (self.output, self.errors)
-
-
-def require_options(owner: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Require that all options exist.
-
-    >>> require_options("Llama3ReActOutputParser", ["reapir"], ["repair"])
-    Traceback (most recent call last):
-    TypeError: Llama3ReActOutputParser has no option 'reapir'; did you mean 'repair'?
-
-    Args:
-        owner: the class that the user has named.
-        given: the names of the options given.
-        known: those that there are.
-
-    Raises:
-        TypeError: one does not exist.
-    """
-    for name in given:
-        if name not in known:
-            raise TypeError(f"{owner} has no option {name!r}{did_you_mean(name, known)}")

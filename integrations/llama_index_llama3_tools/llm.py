@@ -7,7 +7,7 @@ import warnings
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.bridge.pydantic import Field, PrivateAttr, SerializeAsAny, WithJsonSchema, field_serializer
@@ -31,22 +31,19 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.tools import BaseTool, FunctionTool
 from llama_index.core.types import BaseOutputParser, PydanticProgramMode
 
-from llama3_tools import PromptFormat, ReadOption, render_tool_call
+from llama3_tools import render_tool_call
 from llama3_tools.chat import (
     REFUSED_TOOL_CALLS,
-    Accepts,
     ChatOption,
     ChatOptions,
-    Constrain,
+    ClassCheck,
     RefusedCall,
-    RepeatedCalls,
     Request,
-    ToolsPlace,
     chat_options,
     kept_chat,
 )
-from llama3_tools.errors import a_type
-from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
+from llama3_tools.errors import a_type, require_options
+from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import to_dicts, to_messages, with_own_roles
 from llama_index_llama3_tools.structured import GrowingObject
 from llama_index_llama3_tools.tools import accepting, as_tools, output_tool, rename_tools, tool_dicts
@@ -59,15 +56,9 @@ if TYPE_CHECKING:
 dispatcher = get_dispatcher(__name__)
 
 
-class _Option(ReadOption, total=False):
+class _Option(ChatOption, total=False):
     """The options by name, and what `predict` and the like look up on the LLM that they are called on."""
 
-    tools_in: ToolsPlace
-    tool_role: Literal["user", "tool"]
-    prompt_format: PromptFormat | None
-    repeated_calls: RepeatedCalls
-    max_retries: int
-    constrain: Constrain
     callback_manager: CallbackManager
     rate_limiter: Any
     system_prompt: str | None
@@ -124,7 +115,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
     options: Annotated[ChatOptions, WithJsonSchema({"type": "string"})] = Field(
         description="How conversations are held."
     )
-    _accepts: Accepts | None = PrivateAttr(default=None)
+    _accepts: ClassCheck | None = PrivateAttr(default=None)
     """Says what does not fit in an object, if a program wants one."""
 
     def __init__(self, llm: LLM, **options: Unpack[_Option]) -> None:
@@ -132,10 +123,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             raise TypeError(f"llm must be an LLM of LlamaIndex, such as OpenAILike(…), not {a_type(llm)}")
         given: dict[str, Any] = dict(options)
         pickled = given.pop("options", None)
-        for name in given.keys() - set(_OPTIONS):
-            if name in type(llm).model_fields:
-                raise TypeError(f"Llama3ToolLLM has no option {name!r}: give it to the {type(llm).__name__}")
-        require_options("Llama3ToolLLM", given, _OPTIONS)
+        require_options("Llama3ToolLLM", given, _OPTIONS, f": give it to the {type(llm).__name__}")
         of_llm = {name: value for name, value in given.items() if name in LLM.model_fields}
         changes = {name: value for name, value in given.items() if name not in of_llm}
         inherited = {name: getattr(llm, name) for name in LLM.model_fields if hasattr(llm, name)}
@@ -330,9 +318,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         tool = output_tool(output_cls)
         messages = self._extend_messages(prompt.format_messages(llm=self, **prompt_args))
         settings = {**(llm_kwargs or {}), "tool_choice": "required", "allow_parallel_tool_calls": False}
-        turn = Llama3ToolLLM._with_tools(self._knowing_only([tool]), [tool], chat_history=messages, **settings)
+        settings, request = self._knowing_only([tool])._asked([tool], chat_history=messages, **settings)  # noqa: SLF001
+        turn = Turn[ChatResponse](self.llm, settings, request, is_read=True)
+        [shown] = request.chat.tools.values()
         starts = self.options.read.starts_reasoning
-        return tool, turn, GrowingObject(output_cls, tool.metadata.get_name(), starts_reasoning=starts)
+        return tool, turn, GrowingObject(output_cls, shown, starts_reasoning=starts)
 
     def _finished(self, tool: FunctionTool, response: ChatResponse) -> Any:
         [call] = self._knowing_only([tool]).get_tool_calls_from_response(response)
@@ -345,7 +335,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     def _with_tools(self, tools: Sequence[BaseTool], *args: Any, **kwargs: Any) -> Turn[ChatResponse]:
         settings, request = self._asked(tools, *args, **kwargs)
-        return Turn(self.llm, settings, request, is_read=True, may_retry=True)
+        return Turn(self.llm, settings, request, is_read=True)
 
     def _asked(  # noqa: PLR0913, PLR0917 (the framework's signature)
         self,

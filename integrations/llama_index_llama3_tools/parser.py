@@ -11,9 +11,9 @@ from llama_index.core.types import BaseOutputParser
 
 from llama3_tools import ReadOption, ReadOptions
 from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, ToolChat, put_tools
-from llama3_tools.errors import a_type, require_words
+from llama3_tools.errors import a_type, require_options, require_words
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
-from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
+from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import to_dicts, to_messages
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts

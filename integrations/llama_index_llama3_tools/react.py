@@ -8,12 +8,16 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.agent.react.output_parser import ReActOutputParser
+from llama_index.core.agent.react.output_parser import ReActOutputParser, extract_tool_use
 from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep
 
 from llama3_tools import Extractor, ReadOption, ReadOptions
 from llama3_tools.chat import ChatOptions, Reply, ToolChat
-from llama_index_llama3_tools.errors import MalformedToolCallError, require_options
+from llama3_tools.errors import require_options
+from llama3_tools.literals.bracket_span import BracketSpan
+from llama3_tools.literals.json_object import parse_object
+from llama3_tools.literals.python_literals import parse_literal
+from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
 if TYPE_CHECKING:
@@ -100,12 +104,17 @@ class Llama3ReActOutputParser(ReActOutputParser):
             )
         if not _OTHER_STEP.search(written):
             self._require_none_refused(output, stream.reply)
-        step = super().parse(written if "Action:" in written else text, is_streaming)
-        return self._fitting(output, step) if isinstance(step, ActionReasoningStep) else step
+        text = written if "Action:" in written else text
+        step = super().parse(text, is_streaming)
+        return self._fitting(output, step, text) if isinstance(step, ActionReasoningStep) else step
 
-    def _fitting(self, output: str, step: ActionReasoningStep) -> ActionReasoningStep:
-        """Return a step in LlamaIndex's form, held to the rules for calls."""
-        function: dict[str, Any] = {"name": step.action, "arguments": step.action_input}
+    def _fitting(self, output: str, step: ActionReasoningStep, text: str) -> ActionReasoningStep:
+        """Return a step in LlamaIndex's form, held to the rules for calls.
+
+        LlamaIndex guesses arguments that it cannot read: of `{"city": "Rome", "days": soon}`, it leaves out the days.
+        """
+        *_, written = extract_tool_use(text)
+        function: dict[str, Any] = {"name": step.action, "arguments": _object_at_start(written)}
         reply = self._request.read({"tool_calls": [{"function": function}]})
         self._require_none_refused(output, reply)
         arguments = reply.tool_calls[0].arguments if reply.tool_calls else step.action_input
@@ -115,3 +124,10 @@ class Llama3ReActOutputParser(ReActOutputParser):
     def _require_none_refused(output: str, reply: Reply) -> None:
         if reply.report.refused:
             raise MalformedToolCallError(output, reply.report.refused)
+
+
+def _object_at_start(text: str) -> str:
+    """Return the object in JSON or of Python's literals with which a text begins, as JSON; else the text."""
+    if (found := parse_object(text, 0)) is not None:
+        return found.json
+    return parse_literal(text[: BracketSpan(tolerant=True).read(text, 0, ended=True)]) or text

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms.utils import parse_partial_json
 from llama_index.core.program.utils import create_flexible_model
+
+from llama3_tools import Tool
+from llama3_tools.chat import arguments_so_far
 
 
 class GrowingObject:
@@ -15,46 +16,24 @@ class GrowingObject:
     >>> class Person(BaseModel):
     ...     name: str
     ...     age: int
-    >>> growing = GrowingObject(Person, "Person")
+    >>> growing = GrowingObject(Person, Tool("Person", parameters=Person.model_json_schema()))
     >>> growing.add('{"name": "Person", "parameters": {"name": "Al", "ag')
     FlexiblePerson(name='Al', age=None)
     >>> growing.add('{"name": "Person", "parameters": {"name": "Al", "age": 3')
     Person(name='Al', age=3)
     """
 
-    def __init__(self, output_cls: type[BaseModel], name: str, *, starts_reasoning: bool = False) -> None:
-        """Begin with nothing.
-
-        Args:
-            output_cls: the class.
-            name: the tool whose arguments the object is.
-            starts_reasoning: whether the model begins with a thought.
-        """
-        self._output_cls, self._name, self._starts_reasoning = output_cls, name, starts_reasoning
-        self._flexible = create_flexible_model(output_cls)
+    def __init__(self, output_cls: type[BaseModel], tool: Tool, *, starts_reasoning: bool = False) -> None:
+        """Begin with nothing. `tool` is the one whose arguments the object is."""
+        self._output_cls, self._flexible = output_cls, create_flexible_model(output_cls)
+        self._tool, self._starts_reasoning = tool, starts_reasoning
         self._seen: object = None
 
     def add(self, written: str) -> BaseModel | None:
-        """Return the object so far, of its class if it fits by now; `None` if it has not grown.
-
-        Args:
-            written: what the model has written so far.
-        """
-        found: Any
-        _, tag, text = written.rpartition("</think>")
-        if "<think>" in text or (self._starts_reasoning and not tag):
-            return None
-        try:
-            found = parse_partial_json(text[text.index("{") :])
-        except (ValueError, RecursionError):  # no object yet, or one that cannot be read: the call at the end decides
-            return None
-        if isinstance(found.get("tool_call"), dict):  # of the strict response format
-            found = found["tool_call"]
-        if found.get("name") == self._name:
-            found = found.get("parameters") or found.get("arguments")
-        elif found.keys() <= {"name"}:  # which may be that of a call: the next key tells
-            return None
-        if not isinstance(found, dict) or found == self._seen:
+        """Return the object so far, of its class if it fits by now; `None` if it has not grown."""
+        is_thought = self._starts_reasoning and "</think>" not in written
+        found = None if is_thought else arguments_so_far(written, self._tool, parse_partial_json)
+        if not found or found == self._seen:
             return None
         self._seen = found
         try:

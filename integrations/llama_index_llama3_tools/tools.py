@@ -5,15 +5,15 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
-from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.bridge.pydantic import BaseModel, create_model
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import BaseTool, FunctionTool, ToolMetadata
 
 from llama3_tools import Tool, ToolDefinitionError, ToolLike
-from llama3_tools.chat import Accepts, Request, class_problems
+from llama3_tools.chat import ClassCheck, Request, class_problems
 from llama3_tools.errors import a_type
 from llama3_tools.tools import require_tool_list
 
@@ -66,7 +66,7 @@ def output_tool(output_cls: type[BaseModel]) -> FunctionTool:
     return _with_whole_schema(get_function_tool(output_cls))
 
 
-def accepting(tools: Iterable[Any]) -> Accepts | None:
+def accepting(tools: Iterable[Any]) -> ClassCheck | None:
     """Return what says whether arguments become an object; `None` if no tool makes one.
 
     The class accepts more than its schema says. Other functions get what the model wrote, whatever describes them.
@@ -77,26 +77,19 @@ def accepting(tools: Iterable[Any]) -> Accepts | None:
     return (lambda name, given: class_problems(classes[name], given) if name in classes else None) if classes else None
 
 
-@dataclass
-class _RecursiveMetadata(ToolMetadata):
-    """Of a class that contains itself: LlamaIndex leaves out the reference with which its schema begins."""
-
-    parameters: dict[str, Any] = field(default_factory=dict)
-
-    def get_parameters_dict(self) -> dict[str, Any]:
-        return self.parameters
-
-
 def _with_whole_schema(tool: _Tool) -> _Tool:
+    """Return a tool with all of its schema.
+
+    LlamaIndex leaves out the reference with which the schema of a class begins that contains itself. That of a subclass
+    begins without one.
+    """
     own = tool.metadata
-    schema = own.fn_schema.model_json_schema() if own.fn_schema else {}
-    if not isinstance(tool, FunctionTool) or "$ref" not in schema:
+    shown = own.fn_schema
+    if not isinstance(tool, FunctionTool) or shown is None or "$ref" not in shown.model_json_schema():
         return tool
-    definition = schema["$defs"][schema["$ref"].rpartition("/")[2]]
-    parameters = {**definition, "$defs": schema["$defs"]}
-    description = definition.get("description", "")
+    subclass = create_model(shown.__name__, __base__=shown, __doc__=shown.__doc__)
     whole = copy.copy(tool)
-    whole._metadata = _RecursiveMetadata(description, own.name, own.fn_schema, parameters=parameters)  # noqa: SLF001 (it has no other way)
+    whole._metadata = replace(own, description=shown.__doc__ or "", fn_schema=subclass)  # noqa: SLF001 (it has no other way)
     return whole
 
 

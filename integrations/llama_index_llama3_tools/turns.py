@@ -9,9 +9,8 @@ from typing import Any, Generic, TypeVar
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 
-from llama3_tools.chat import Hold, Request, failed_generation
+from llama3_tools.chat import Request, ServerConstraint, add_advice
 from llama_index_llama3_tools.answers import Answer, astream_responses, stream_responses
-from llama_index_llama3_tools.hints import explain_errors
 from llama_index_llama3_tools.messages import to_messages
 
 _Response = TypeVar("_Response", ChatResponse, CompletionResponse)
@@ -21,13 +20,7 @@ class Turn(Generic[_Response]):
     """One question to an LLM, whole or streamed, synchronous or not."""
 
     def __init__(
-        self,
-        llm: LLM,
-        settings: Mapping[str, Any],
-        request: Request | None = None,
-        *,
-        is_read: bool = False,
-        may_retry: bool = False,
+        self, llm: LLM, settings: Mapping[str, Any], request: Request | None = None, *, is_read: bool = False
     ) -> None:
         """Begin a turn.
 
@@ -36,12 +29,10 @@ class Turn(Generic[_Response]):
             settings: what it is asked with beside the messages.
             request: the request; `None` if `settings` are all that the LLM is asked with.
             is_read: whether answers are read. If not, they are passed on as they come.
-            may_retry: whether a bad call is asked for again.
         """
-        self._llm, self._settings, self._request = llm, settings, request
-        self._is_read, self._may_retry = is_read, may_retry
+        self._llm, self._settings, self._request, self._is_read = llm, settings, request, is_read
         self._answer: Answer | None = None
-        self._hold = Hold(
+        self._constraint = ServerConstraint(
             llm, "off" if request is None or _may_be_several(request) else request.chat.options.constrain, settings
         )
 
@@ -56,48 +47,44 @@ class Turn(Generic[_Response]):
         Args:
             way: the LLM's method.
         """
-        with explain_errors(self._llm):
-            while True:
-                answer = self._next_answer()
-                try:
-                    given = self._ask(way)
-                except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
-                    given = self._recover(error)
-                if given is not None:
-                    response: _Response = answer.whole(given) if answer else given
-                    if self._stands(answer):
-                        return response
+        while True:
+            answer = self._next_answer()
+            try:
+                given = self._ask(way)
+            except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
+                given = self._recover(error)
+            if given is not None:
+                response: _Response = answer.whole(given) if answer else given
+                if self._stands(answer):
+                    return response
 
     async def awhole(self, way: str) -> _Response:
         """Ask, and return the answer; see `whole`."""
-        with explain_errors(self._llm):
-            while True:
-                answer = self._next_answer()
-                try:
-                    given = await self._ask(way)
-                except Exception as error:  # noqa: BLE001 (the same)
-                    given = self._recover(error)
-                if given is not None:
-                    response: _Response = answer.whole(given) if answer else given
-                    if self._stands(answer):
-                        return response
+        while True:
+            answer = self._next_answer()
+            try:
+                given = await self._ask(way)
+            except Exception as error:  # noqa: BLE001 (the same)
+                given = self._recover(error)
+            if given is not None:
+                response: _Response = answer.whole(given) if answer else given
+                if self._stands(answer):
+                    return response
 
     def stream(self, way: str) -> Generator[_Response, None, None]:
         """Ask, and yield the responses. If the LLM is asked again, its new answer follows the first one."""
         answer, stands = None, False
         while not stands:
             before, answer = answer, self._next_answer(answer)
-            with explain_errors(self._llm):
-                try:
-                    yield from stream_responses(self._ask(way), answer)
-                except Exception as error:
-                    if answer is None or answer.output:
-                        raise
-                    answer, recovered = before, self._recover(error)
-                    if recovered is None:
-                        continue
-                    answer = self._next_answer(before)
-                    yield from stream_responses([recovered], answer)
+            try:
+                yield from stream_responses(self._ask(way), answer)
+            except Exception as error:  # noqa: BLE001 (the same)
+                recovered = self._recover(error, is_out=answer is None or bool(answer.output))
+                answer = before
+                if recovered is None:
+                    continue
+                answer = self._next_answer(before)
+                yield from stream_responses([recovered], answer)
             stands = self._stands(answer)
 
     async def astream(self, way: str) -> AsyncGenerator[_Response, None]:
@@ -105,20 +92,18 @@ class Turn(Generic[_Response]):
         answer, stands = None, False
         while not stands:
             before, answer = answer, self._next_answer(answer)
-            with explain_errors(self._llm):
-                try:
-                    async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
-                        async for response in responses:
-                            yield response
-                except Exception as error:
-                    if answer is None or answer.output:
-                        raise
-                    answer, recovered = before, self._recover(error)
-                    if recovered is None:
-                        continue
-                    answer = self._next_answer(before)
-                    for response in stream_responses([recovered], answer):
+            try:
+                async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
+                    async for response in responses:
                         yield response
+            except Exception as error:  # noqa: BLE001 (the same)
+                recovered = self._recover(error, is_out=answer is None or bool(answer.output))
+                answer = before
+                if recovered is None:
+                    continue
+                answer = self._next_answer(before)
+                for response in stream_responses([recovered], answer):
+                    yield response
             stands = self._stands(answer)
 
     def _ask(self, way: str) -> Any:  # noqa: ANN401 (what the LLM gives)
@@ -139,39 +124,42 @@ class Turn(Generic[_Response]):
     def _held(self, request: Request) -> tuple[LLM, dict[str, Any]]:
         """Return the LLM, and what it is asked with, to hold its server to the form of the answer."""
         llm, settings = self._llm, dict(self._settings)
-        constraint = request.constraint if self._hold.is_on else {}
+        constraint = request.constraint if self._constraint.is_on else {}
         if constraint and llm.class_name() == "Ollama_llm":
             return llm, {**settings, "format": request.answer_schema}
         return llm, {**settings, **constraint}
 
-    def _recover(self, error: Exception) -> ChatResponse | None:
+    def _recover(self, error: Exception, *, is_out: bool = False) -> ChatResponse | None:
         """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
 
+        Args:
+            error: why it failed.
+            is_out: whether something of its answer is out.
+
         Raises:
-            Exception: the error.
+            Exception: the error, with a note on what to do about it, if that is known.
         """
-        request, text = self._request, failed_generation(error)
-        told = {} if text is None else {"failed_generation": text}
-        if request is None:
+        add_advice(error, self._llm, self._request.chat.options.tool_role if self._request else "user")
+        if self._request is None or is_out:
             raise error
-        if text is None and request.constraint and self._hold.lets_go(error):
+        answer = self._request.after_error(error, self._constraint)
+        if answer is None:
             return None
-        if not told and not request.gives_up(error):
-            raise error
-        message = ChatMessage(role="assistant", content=text or "", additional_kwargs=told)
-        return ChatResponse(message=message, delta=text or "", raw={"finish_reason": "stop"})
+        kwargs = {key: value for key, value in answer.items() if key != "content"}
+        message = ChatMessage(role="assistant", content=answer["content"], additional_kwargs=kwargs)
+        return ChatResponse(message=message, delta=answer["content"], raw={"finish_reason": "stop"})
 
     def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
         if self._request is None or not self._is_read:
             return None
-        self._answer = Answer(self._request, after=before, may_retry=self._may_retry)
+        self._answer = Answer(self._request, after=before)
         return self._answer
 
     def _stands(self, answer: Answer | None) -> bool:
         """Return whether an answer stands. If it does not, the next request is made."""
         if answer is not None:
             answer.require_responses()
-        self._hold.note_answer()
+        self._constraint.remember_refusal()
         if self._request is None or answer is None:
             return True
         self._request = answer.again or self._request

@@ -34,6 +34,7 @@ __all__ = [
     "did_you_mean",
     "of_extra",
     "require_bool",
+    "require_options",
     "require_str",
     "require_type",
     "require_words",
@@ -199,6 +200,28 @@ def require_bool(**options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name} must be True or False, not {value!r}")
+
+
+def require_options(owner: str, given: Iterable[str], known: Iterable[str], otherwise: str = "") -> None:
+    """Require that all options exist.
+
+    >>> require_options("Extractor", ["reapir"], ["repair"])
+    Traceback (most recent call last):
+    TypeError: Extractor has no option 'reapir'; did you mean 'repair'?
+
+    Args:
+        owner: the class that the user has named.
+        given: the names of the options given.
+        known: those that there are.
+        otherwise: the end of the message if none of those is like it.
+
+    Raises:
+        TypeError: one does not exist.
+    """
+    names = [*known]
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{owner} has no option {name!r}{did_you_mean(name, names) or otherwise}")
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

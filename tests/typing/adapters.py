@@ -162,7 +162,6 @@ def a_malformed_call_in_langchain(message: AIMessage) -> tuple[str, int]:
 def a_langchain_agent(llm: BaseChatModel) -> AgentMiddleware[Any, Any]:
     middleware = langchain_llama3_tools.Llama3ToolMiddleware(max_retries=2, tools_in="system", coerce_arguments=False)
     create_agent(llm, [get_weather], middleware=[middleware], response_format=City)
-    assert_type(middleware.options, ChatOptions)
     return middleware
 
 
@@ -260,7 +259,6 @@ def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None
     langchain_llama3_tools.Llama3ToolModel(chat_model, options=ChatOptions())  # type: ignore[call-arg]
     langchain_llama3_tools.flatten_tool_messages([], tool_role="system")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ToolLLM(llm, tools_in="never")  # type: ignore[arg-type]
-    llama_index_llama3_tools.Llama3ToolLLM(llm, tool_role="ipython")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3ToolLLM(llm, options=ChatOptions())  # type: ignore[call-arg]
     llama_index_llama3_tools.Llama3ReActOutputParser(on_unknown_tool="raise")  # type: ignore[arg-type]
     llama_index_llama3_tools.Llama3JsonToolOutputParser(formats=["xml"])  # type: ignore[list-item]

@@ -8,19 +8,19 @@
 (<ToolCall now({}) json 0:33>,)
 """
 
-from llama3_tools.chat.constraint import Constrain, Hold
+from llama3_tools.chat.constraint import Constrain, ServerConstraint
 from llama3_tools.chat.endpoint_errors import (
     NOT_A_COMPLETION,
     EndpointFault,
     add_advice,
     endpoint_fault,
     failed_generation,
-    what_to_do,
     with_advice,
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
+from llama3_tools.chat.growing_arguments import arguments_so_far
 from llama3_tools.chat.kept_chats import kept_chat
-from llama3_tools.chat.misfits import Accepts, ArgumentChecks, class_problems
+from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck, class_problems
 from llama3_tools.chat.options import (
     ChatOption,
     ChatOptions,
@@ -39,24 +39,25 @@ from llama3_tools.options import read_options
 __all__ = [
     "NOT_A_COMPLETION",
     "REFUSED_TOOL_CALLS",
-    "Accepts",
     "ArgumentChecks",
     "ChatOption",
     "ChatOptions",
     "ChatStream",
+    "ClassCheck",
     "Constrain",
     "EndpointFault",
-    "Hold",
     "OnInvalid",
     "RefusedCall",
     "RepeatedCalls",
     "Reply",
     "Report",
     "Request",
+    "ServerConstraint",
     "ToolChat",
     "ToolRole",
     "ToolsPlace",
     "add_advice",
+    "arguments_so_far",
     "chat_options",
     "class_problems",
     "endpoint_fault",
@@ -66,6 +67,5 @@ __all__ = [
     "kept_chat",
     "put_tools",
     "read_options",
-    "what_to_do",
     "with_advice",
 ]

@@ -75,16 +75,16 @@ def in_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
 
 
-class Hold:
+class ServerConstraint:
     """Whether the server of a model is held to the form of its answers, in one turn: until it refuses that.
 
     Where the user holds it to another one, that stands.
 
-    >>> hold = Hold(model := object.__new__(type("Model", (), {})), "auto")
-    >>> hold.lets_go(TypeError("unexpected keyword argument 'response_format'")), hold.is_on
+    >>> hold = ServerConstraint(model := object.__new__(type("Model", (), {})), "auto")
+    >>> hold.drop_if_refused(TypeError("unexpected keyword argument 'response_format'")), hold.is_on
     (True, False)
-    >>> hold.note_answer()
-    >>> Hold(model, "auto").is_on
+    >>> hold.remember_refusal()
+    >>> ServerConstraint(model, "auto").is_on
     False
     """
 
@@ -104,7 +104,7 @@ class Hold:
         """Whether it is."""
         self._is_let_go = False
 
-    def lets_go(self, error: BaseException) -> bool:
+    def drop_if_refused(self, error: BaseException) -> bool:
         """Return whether an error may be the refusal, so that the server is asked again without it."""
         status = status_of(error)
         may_be = _NAMES_IT.search(str(error)) is not None if status is None else status in _REFUSALS
@@ -116,7 +116,7 @@ class Hold:
         self._is_let_go = status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(_SAYS_SO.search(told_by(error)))
         return True
 
-    def note_answer(self) -> None:
+    def remember_refusal(self) -> None:
         """Note that an answer came. If it came without the hold alone, a refusal is remembered, and logged once."""
         if self._is_let_go:
             self._is_let_go = False

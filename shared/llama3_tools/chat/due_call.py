@@ -1,9 +1,9 @@
-"""An object where one tool has to be called: models asked for a person write `Sure: {"name": "Al", "age": 3}`."""
+"""An object where a tool has to be called: models asked for a person write `Sure: {"name": "Al", "age": 3}`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -29,26 +29,27 @@ class FoundObject(NamedTuple):
 
 
 class DueCall:
-    """Finds the object in an answer that is the call of the tool that is due."""
+    """Finds the object in an answer that is the call that is due."""
 
     def __init__(
         self,
-        tool: Tool,
+        tools: Sequence[Tool],
         reader: ServerCallReader,
         misfits: Callable[[str, dict[str, Any]], list[str]],
         *,
-        is_alone: bool = False,
+        must_be_whole_answer: bool = False,
     ) -> None:
-        """Take the tool.
+        """Begin with the tools.
 
         Args:
-            tool: the tool.
-            reader: reads its arguments.
+            tools: the tools whose arguments an object may be.
+            reader: reads the arguments.
             misfits: says what does not fit in them.
-            is_alone: whether an object is its arguments only if it fits and is all of the answer, as others may be due.
+            must_be_whole_answer: whether an object counts only if it fits one of the tools and is all of the answer, as
+                other tools may be due. If not, there is one tool.
         """
-        self._name, self._schema = tool.name, tool.arguments_schema
-        self._reader, self._misfits, self._is_alone = reader, misfits, is_alone
+        self._tools, self._reader, self._misfits = tools, reader, misfits
+        self._must_be_whole_answer = must_be_whole_answer
 
     def find(self, held: str, before: str, written: str, *, may_misfit: bool) -> FoundObject | None:
         """Return the one object that fits as a whole, whatever else it looks like; else the one that may be meant.
@@ -60,14 +61,14 @@ class DueCall:
             may_misfit: whether an object may be meant that does not fit.
         """
         found: list[FoundObject] = []
-        for one in self._objects(held, before):
-            if (call := self._call_of(one, written.rfind(one.json))) is not None:
+        for tool, one in self._objects(held, before):
+            if (call := self._call_of(tool, one, written.rfind(one.json))) is not None:
                 rest = _without(one)
-                found.append(FoundObject(call, self.problems(call), rest if before else rest.lstrip()))
+                found.append(FoundObject(call, self._problems(call), rest if before else rest.lstrip()))
         fitting = [one for one in found if not one.problems]
         if len(fitting) == 1:
             return fitting[0]
-        if fitting or len(found) != 1 or self._is_alone or not may_misfit:
+        if fitting or len(found) != 1 or self._must_be_whole_answer or not may_misfit:
             return None
         [meant] = found
         # Alone, it is what a call would be whose arguments nobody makes to fit.
@@ -81,27 +82,29 @@ class DueCall:
             call: the call that it looks like.
             text: what the model wrote for it.
         """
-        if self._is_alone or (call.name == self._name and not self.problems(call)):
+        if self._must_be_whole_answer or (call.name == self._tools[0].name and not self._problems(call)):
             return call
-        whole = [self._call_of(one, call.span[0]) for one in self._objects(text) if one.json == text]
-        return next((one for one in whole if one is not None and not self.problems(one)), call)
+        whole = [self._call_of(tool, one, call.span[0]) for tool, one in self._objects(text) if one.json == text]
+        return next((one for one in whole if one is not None and not self._problems(one)), call)
 
-    def problems(self, call: ToolCall) -> list[str]:
-        """Say what does not fit in a call of the tool, a sentence each."""
-        return self._misfits(self._name, call.arguments)
+    def _problems(self, call: ToolCall) -> list[str]:
+        return self._misfits(call.name, call.arguments)
 
-    def _call_of(self, found: JsonObject, start: int) -> ToolCall | None:
+    def _call_of(self, tool: Tool, found: JsonObject, start: int) -> ToolCall | None:
         """Return the call that has an object as its arguments; `None` if it is beyond the limits."""
-        unread = UnreadCall(None, 0, name=self._name)
-        unread.add(CallPiece(None, None, self._name, found.json))
-        read = self._reader.read(unread, self._name, set(), made=0, complete=True)
+        unread = UnreadCall(None, 0, name=tool.name)
+        unread.add(CallPiece(None, None, tool.name, found.json))
+        read = self._reader.read(unread, tool.name, set(), made=0, complete=True)
         if not isinstance(read, ToolCall):
             return None
         span = (start, start + len(found.json))
         return replace(read, format="json", span=span, deviations=("it is the arguments alone",))
 
-    def _objects(self, held: str, before: str = "") -> list[JsonObject]:
-        """Return the objects after what the model thought that may be the arguments; none if one cannot be read."""
+    def _objects(self, held: str, before: str = "") -> list[tuple[Tool, JsonObject]]:
+        """Return the objects after what the model thought, each with the tools whose arguments it may be.
+
+        There are none if one cannot be read.
+        """
         objects = list[JsonObject]()
         begin = _OBJECT.search(held, held.rfind("</think>") + 1)
         while begin:
@@ -111,15 +114,17 @@ class DueCall:
             objects.append(found)
             begin = _OBJECT.search(held, found.end)
         is_all = len(objects) == 1 and not (before or _without(objects[0]))
-        return [one for one in objects if self._may_be(one.members, is_all=is_all)]
+        return [
+            (tool, one) for one in objects for tool in self._tools if self._may_be(tool, one.members, is_all=is_all)
+        ]
 
-    def _may_be(self, arguments: Mapping[str, Any], *, is_all: bool) -> bool:
+    def _may_be(self, tool: Tool, arguments: Mapping[str, Any], *, is_all: bool) -> bool:
         """Return whether an object has an argument that is declared, if any is, and no others that only a call has.
 
         If it is empty, or others may be due, it has to be all of the answer; and in that case, declared as a whole.
         """
-        declared = self._schema.get("properties") or {}
-        if (self._is_alone or not arguments) and not (is_all and arguments.keys() <= declared.keys()):
+        declared = tool.arguments_schema.get("properties") or {}
+        if (self._must_be_whole_answer or not arguments) and not (is_all and arguments.keys() <= declared.keys()):
             return False
         if not _OF_CALLS.isdisjoint(arguments.keys() - declared.keys()):
             return False

@@ -7,7 +7,7 @@ chain and by parts of their texts, so that no client has to be installed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from http import HTTPStatus
 
@@ -26,7 +26,19 @@ _TIMED_OUT = {"APITimeoutError", "ReadTimeout", "TimeoutError"}
 _BROKEN = {"RemoteProtocolError", "ReadError", "ConnectionResetError", "ChunkedEncodingError", "ClientPayloadError"}
 _CONNECTION_ERRORS = {"APIConnectionError", "ConnectionError"}  # where nothing more is known
 
+_CLOSED_LOOP = "Event loop is closed"
 _PAGE = ("<!doctype", "<html")
+_NOT_COMPLETIONS = (
+    "expected a dict or openai.basemodel",  # langchain-openai; older ones say the next
+    "'str' object has no attribute 'model_dump'",
+    "null value for 'choices'",
+    "no generations found in stream",
+    "has no attribute 'choices'",  # LlamaIndex
+    "'nonetype' object is not subscriptable",
+    "validation error for llmcompletionendevent",
+    "validation error for completionresponse",
+)
+"""How frameworks stumble over an answer that is no completion, in lower case."""
 _TOOL_ROLE = (
     "roles must alternate",
     "unexpected role",
@@ -64,9 +76,11 @@ class EndpointFault(Enum):
     """It refuses tools for this model."""
     NO_AUTO_TOOLS = auto()
     """It refuses tools, because vLLM was started without the options for them."""
+    CLOSED_LOOP = auto()
+    """Nothing is: the client was made in an event loop that is over."""
 
 
-def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) -> EndpointFault | None:
+def endpoint_fault(error: BaseException) -> EndpointFault | None:
     """Return what is wrong with an endpoint, or `None` where that is not known.
 
     >>> endpoint_fault(ConnectionRefusedError())
@@ -74,8 +88,9 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
 
     Args:
         error: what the client raised.
-        not_completions: parts of what a framework says, in any case, of an answer that is no completion.
     """
+    if any(_CLOSED_LOOP in str(cause) for cause in _causes(error)):
+        return EndpointFault.CLOSED_LOOP
     names = {type(cause).__name__ for cause in _causes(error)}
     fault = _fault_of_connection(names)
     if fault:
@@ -88,7 +103,7 @@ def endpoint_fault(error: BaseException, not_completions: Iterable[str] = ()) ->
     if NO_SUCH_MODEL.search(text):
         return EndpointFault.NO_SUCH_MODEL
     is_not_found = status == HTTPStatus.NOT_FOUND or "NotFoundError" in names
-    if is_page or is_not_found or "JSONDecodeError" in names or any(part.lower() in text for part in not_completions):
+    if is_page or is_not_found or "JSONDecodeError" in names or any(part in text for part in _NOT_COMPLETIONS):
         return EndpointFault.NOT_A_COMPLETION
     return _fault_of_request(text)
 
@@ -110,17 +125,16 @@ def status_of(error: BaseException) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def what_to_do(fault: EndpointFault, error: BaseException, client: object, in_the_prompt: str = "") -> str | None:
-    """Say in one line what to do about a fault, without a stop at its end; `None` where only a framework can tell.
+def what_to_do(fault: EndpointFault, error: BaseException, client: object) -> str:
+    """Say in one line what to do about a fault, without a stop at its end.
 
-    >>> what_to_do(EndpointFault.NO_TOOLS, ValueError(), object(), 'tools_in="user"')
+    >>> what_to_do(EndpointFault.NO_TOOLS, ValueError(), object())
     'put the tools into the prompt: tools_in="user"'
 
     Args:
         fault: what is wrong.
         error: what the client raised.
         client: a framework's model, whose address and name it is.
-        in_the_prompt: how the framework's user puts tools into the prompt.
     """
     if fault is EndpointFault.NO_SCHEME:
         return f"{_address(client)} must begin with http:// or https://"
@@ -130,35 +144,45 @@ def what_to_do(fault: EndpointFault, error: BaseException, client: object, in_th
     if fault is EndpointFault.NO_SUCH_MODEL:
         name = getattr(client, "model_name", None) or getattr(client, "model", None)
         return f"the server has no model {name!r}: {_address(client)}/models lists those that it has"
-    if fault in {EndpointFault.NO_TOOLS, EndpointFault.NO_AUTO_TOOLS}:
-        cures = [f"put the tools into the prompt: {in_the_prompt}"] if in_the_prompt else []
-        if fault is EndpointFault.NO_AUTO_TOOLS:
-            cures.insert(0, "start vLLM with --enable-auto-tool-choice and --tool-call-parser")
-        return ", or ".join(cures) or None
-    return _TO_DO.get(fault)
+    return _TO_DO[fault]
 
 
+_IN_THE_PROMPT = 'put the tools into the prompt: tools_in="user"'
 _TO_DO = {
     EndpointFault.TIMED_OUT: "no answer in time: set a larger timeout",
     EndpointFault.BROKE_OFF: "the answer stopped in the middle: look in the server's log",
     EndpointFault.PROXY: "a proxy answered instead of the server: is the server behind it running?",
     EndpointFault.NOT_A_COMPLETION: NOT_A_COMPLETION,
+    EndpointFault.NO_TOOL_ROLE: 'the server does not know this role: use tool_role="user"',
+    EndpointFault.NO_TOOLS: _IN_THE_PROMPT,
+    EndpointFault.NO_AUTO_TOOLS: (
+        f"start vLLM with --enable-auto-tool-choice and --tool-call-parser, or {_IN_THE_PROMPT}"
+    ),
+    EndpointFault.CLOSED_LOOP: (
+        "the client belongs to an earlier asyncio.run: make a new one, or use OpenAILike(…, reuse_client=False)"
+    ),
 }
 
 
-def add_advice(error: BaseException, to_do: str) -> None:
-    """Add to a client's error what to do about it, as a note: the traceback shows it from Python 3.11 on.
+def add_advice(error: BaseException, client: object, tool_role: str) -> None:
+    """Add to a client's error what to do about it, where that is known, unless somebody has.
 
-    The error stays the one that the client raised, so what catches, retries or falls back by its type goes on to do so.
+    It is a note, which the traceback shows from Python 3.11 on. The error stays the one that the client raised, so what
+    catches, retries or falls back by its type goes on to do so.
 
-    >>> error = ConnectionRefusedError("Connection error.")
-    >>> add_advice(error, "start the server")
+    >>> add_advice(error := ValueError("Unexpected role: tool"), object(), "tool")
     >>> error.__notes__
-    ['start the server']
+    ['the server does not know this role: use tool_role="user"']
+
+    Args:
+        error: what the client raised.
+        client: a framework's model, whose address and name it is.
+        tool_role: the role in which results are sent.
     """
-    notes: list[str] = getattr(error, "__notes__", [])
-    if to_do not in notes:
-        error.__notes__ = [*notes, to_do]  # type: ignore[attr-defined]  # `add_note` is new in Python 3.11
+    fault = endpoint_fault(error)
+    if fault is None or hasattr(error, "__notes__") or (fault is EndpointFault.NO_TOOL_ROLE and tool_role == "user"):
+        return
+    error.__notes__ = [what_to_do(fault, error, client)]  # type: ignore[attr-defined]  # `add_note` is new in Python 3.11
 
 
 def failed_generation(error: object) -> str | None:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from llama3_tools.chat.options import ChatOptions
 from llama3_tools.chat.tool_chat import ToolChat
 from llama3_tools.options import new_call_id
-from llama3_tools.tools import ToolLike
 
-_Reader: TypeAlias = Callable[[Sequence[Any]], Iterable[ToolLike]]
 _MOST_KEPT = 64
 """How many are kept: those that were asked for last."""
 
 
-def _as_given(tools: Sequence[Any]) -> Iterable[ToolLike]:
-    return tools
-
-
-def kept_chat(
-    tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | None = None, read: _Reader = _as_given
-) -> ToolChat:
+def kept_chat(tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | None = None) -> ToolChat:
     """Return the chat with tools that are dicts: the one that was made before if the same were given.
 
     >>> kept_chat([{"name": "now"}]) is kept_chat([{"name": "now"}])
@@ -33,7 +25,6 @@ def kept_chat(
         tools: the tool dicts, which may change later on. `None`: any name may be called.
         options: how conversations are held. With an `id_factory` of the caller's, no chat is kept, as it would keep
             alive what that belongs to.
-        read: makes declarations of the tools.
 
     Raises:
         TypeError: `tools` is no list of tools.
@@ -41,16 +32,12 @@ def kept_chat(
     """
     chosen = ChatOptions() if options is None else options
     written = _to_json(tools) if chosen.read.id_factory is new_call_id else None
-    return _make(tools, chosen, read) if written is None else _make_once(written, chosen, read)
+    return ToolChat(tools, chosen) if written is None else _make_once(written, chosen)
 
 
 @lru_cache(_MOST_KEPT)
-def _make_once(written: str, options: ChatOptions, read: _Reader) -> ToolChat:
-    return _make(json.loads(written), options, read)
-
-
-def _make(tools: Sequence[Any] | None, options: ChatOptions, read: _Reader) -> ToolChat:
-    return ToolChat(None if tools is None else read(tools), options)
+def _make_once(written: str, options: ChatOptions) -> ToolChat:
+    return ToolChat(json.loads(written), options)
 
 
 def _to_json(tools: Sequence[Mapping[str, Any]] | None) -> str | None:

@@ -11,7 +11,7 @@ from llama3_tools.errors import MissingExtraError, ToolDefinitionError
 from llama3_tools.tools import Tool
 from llama3_tools.values import ArgumentProblem, ProblemReason
 
-Accepts: TypeAlias = Callable[[str, dict[str, Any]], list[str] | None]
+ClassCheck: TypeAlias = Callable[[str, dict[str, Any]], list[str] | None]
 """What a framework's own class says of arguments for a tool, by its name: what does not fit, a sentence each, or
 `None`, so that the tool's schema decides. Such classes convert more than a schema says, and check more. What does not
 fit is said in the schema's words, if it says that, too."""
@@ -46,11 +46,11 @@ class ArgumentChecks:
     """
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
-        """Take the tools by name."""
+        """Keep the tools by name."""
         self._tools = tools
         self._checks: dict[str, Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]] = {}
 
-    def misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None = None) -> list[str]:
+    def misfits(self, name: str, arguments: dict[str, Any], accepts: ClassCheck | None = None) -> list[str]:
         """Say what does not fit, a sentence each. A parameter that the schema forbids is one; an unknown tool has none.
 
         Args:

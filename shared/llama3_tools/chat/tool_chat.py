@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.call_order import Answered, CallOrder
-from llama3_tools.chat.constraint import LONGEST_STRING, answer_schema, in_json_schema
+from llama3_tools.chat.constraint import LONGEST_STRING, ServerConstraint, answer_schema, in_json_schema
 from llama3_tools.chat.due_call import DueCall
-from llama3_tools.chat.endpoint_errors import endpoint_fault, status_of
+from llama3_tools.chat.endpoint_errors import endpoint_fault, failed_generation, status_of
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
 from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
-from llama3_tools.chat.misfits import Accepts, ArgumentChecks
+from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Earlier, Reply
 from llama3_tools.chat.server_calls import ServerCallReader
@@ -110,7 +110,7 @@ class ToolChat:
         return self._declared, self.options, self._names
 
     def __setstate__(self, state: tuple[dict[str, Tool] | None, ChatOptions, ToolNames]) -> None:
-        """Take what `__getstate__` returned."""
+        """Set up from what `__getstate__` returned."""
         self._set_up(*state)
 
     @property
@@ -140,8 +140,8 @@ class ToolChat:
         *,
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
-        accepts: Accepts | None = None,
-        output_tool: str | None = None,
+        accepts: ClassCheck | None = None,
+        output_tools: Collection[str] = (),
         answers_unknown: bool = True,
     ) -> Request:
         """Prepare a request.
@@ -157,8 +157,8 @@ class ToolChat:
                 is `True`.
             accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
                 may. `None`: none does.
-            output_tool: the tool, if there is one, that runs nothing, as its arguments are the answer. Where any tool
-                has to be called, an object alone that fits is a call of it.
+            output_tools: the tools that run nothing, as their arguments are the answer. Where any tool has to be
+                called, an object alone that fits one of them is a call of it.
             answers_unknown: whether what runs the calls answers one of an undeclared tool, as frameworks do. With
                 `on_unknown_tool="retry"`, it then gets such a call after the last retry; otherwise that stays text.
 
@@ -175,7 +175,7 @@ class ToolChat:
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
         for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
         answered = answered_calls(messages, chat._names.own)  # noqa: SLF001
-        return Request(chat, choice, for_model, accepts, output_tool, answers_unknown, answered)
+        return Request(chat, choice, for_model, accepts, output_tools, answers_unknown, answered)
 
     def stream(self, request: Request) -> ChatStream:
         """Begin to read an answer to one of its requests; `Request.stream` is the way in."""
@@ -204,18 +204,18 @@ class ToolChat:
         return render_complaints(told, is_due=request.is_due) or nothing
 
     def _due(self, request: Request, readers: AnswerReaders) -> DueCall | None:
-        """Return what finds an object that is a call of the one tool that is due; `None` if there is none."""
-        name: str | None = request.choice.tool_choice
-        is_alone = name == "required" and len(self._tools) > 1
-        if name == "required":
-            name = request.output_tool if is_alone else next(iter(self._tools), None)
-        tool = self._tools.get(name or "")
+        """Return what finds an object that is the call that is due; `None` if none is, or none can be so."""
+        name: str = request.choice.tool_choice
+        is_one_of_several = name == "required" and len(self._tools) > 1
+        names = request.output_tools if is_one_of_several else self._tools if name == "required" else [name]
+        tools = [self._tools[one] for one in names if one in self._tools]
 
         def misfits(name: str, arguments: dict[str, Any]) -> list[str]:
             placeholders = self._complaints.placeholders_in(name, arguments)
             return placeholders or self._checks.misfits(name, arguments, request.accepts)
 
-        return DueCall(tool, readers.server_calls, misfits, is_alone=is_alone) if tool else None
+        reader = readers.server_calls
+        return DueCall(tools, reader, misfits, must_be_whole_answer=is_one_of_several) if tools else None
 
     def _readers_for(self, tool_choice: ToolChoice, *, lets_unknown: bool) -> AnswerReaders:
         """Return what reads the answers, made once for each tool that a choice names: no other one can be called.
@@ -272,7 +272,7 @@ class ToolChat:
         )
 
     def _messages_for_model(
-        self, messages: Sequence[Message], choice: Choice, accepts: Accepts | None
+        self, messages: Sequence[Message], choice: Choice, accepts: ClassCheck | None
     ) -> list[dict[str, Any]]:
         options = self.options
         if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
@@ -292,7 +292,7 @@ class ToolChat:
             )
         return self._prompts[tool_choice]
 
-    def _history_options(self, accepts: Accepts | None, *, is_due: bool) -> HistoryOptions:
+    def _history_options(self, accepts: ClassCheck | None, *, is_due: bool) -> HistoryOptions:
         return HistoryOptions(
             tool_role=self.options.tool_role,
             prompt_format=self._prompt_format,
@@ -302,7 +302,7 @@ class ToolChat:
             is_due=is_due,
         )
 
-    def _misfits(self, name: str, arguments: dict[str, Any], accepts: Accepts | None) -> list[str]:
+    def _misfits(self, name: str, arguments: dict[str, Any], accepts: ClassCheck | None) -> list[str]:
         return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
     def _complaints_of(self, text: str, called: Collection[str]) -> list[tuple[str | None, str]]:
@@ -335,10 +335,10 @@ class Request:
     """What was asked for."""
     messages: list[dict[str, Any]]
     """The conversation for the model, in OpenAI's form."""
-    accepts: Accepts | None = None
+    accepts: ClassCheck | None = None
     """Whether a tool takes arguments that its schema does not."""
-    output_tool: str | None = None
-    """The tool that runs nothing, as its arguments are the answer."""
+    output_tools: Collection[str] = ()
+    """The tools that run nothing, as their arguments are the answer."""
     answers_unknown: bool = True
     """Whether what runs the calls answers one of an undeclared tool."""
     answered: Mapping[str, Answered] = field(default_factory=dict)
@@ -468,16 +468,29 @@ class Request:
         _LOG.info("the model is asked again: %s", "; ".join(why) or "a call has to be made")
         return replace(self, messages=messages, retried=self.retried + 1, earlier=reply.earlier)
 
-    def gives_up(self, error: BaseException) -> bool:
-        """Return whether the answer before stands, as the model cannot be asked again: its server raises this error.
+    def after_error(self, error: Exception, constraint: ServerConstraint) -> Message | None:
+        """Return the answer that there is although the server raised an error; `None` if it is asked once more.
 
-        It does if words may be an answer, and `earlier_is_text`. The logger `llama3_tools` notes it with `INFO`.
+        Groq has what the model wrote in the error. A server that may have refused the constraint is asked without it.
+        If the model was asked again, its first answer stands, so that this one is empty, if words may be an answer and
+        `earlier_is_text`. The logger `llama3_tools` notes that with `INFO`.
+
+        Args:
+            error: what the client raised.
+            constraint: whether the server is held to the form of its answers.
+
+        Raises:
+            Exception: the error, if nothing can be made of it.
         """
+        if (text := failed_generation(error)) is not None:
+            return {"content": text, "failed_generation": text}
+        if self.constraint and constraint.drop_if_refused(error):
+            return None
         is_of_server = (status_of(error) or endpoint_fault(error)) is not None
-        stands = is_of_server and self.earlier_is_text and not self.is_due
-        if stands:
-            _LOG.info("the model could not be asked again: %s", error)
-        return stands
+        if not is_of_server or not self.earlier_is_text or self.is_due:
+            raise error
+        _LOG.info("the model could not be asked again: %s", error)
+        return {"content": ""}
 
     @property
     def earlier_is_text(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -107,10 +106,6 @@ def streamed_async(agent: Any, given: Any = QUESTION, config: Any = None) -> Any
 
 
 in_every_way = pytest.mark.parametrize("run", [invoked, awaited, streamed, streamed_async])
-
-with_context = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="tasks get no context, and LangGraph tells a model in an async agent of no run"
-)
 
 
 def agent_on(server: LoopbackServer, *tools: Any, **options: Any) -> Any:

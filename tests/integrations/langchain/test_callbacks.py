@@ -195,12 +195,6 @@ class TestTokens:
         ask(asked, "stream", given)
         assert "".join(given.tokens) == "Let me check."
 
-    def test_without_a_stream_there_are_none(self) -> None:
-        given = Recorder()
-        with serving(ANSWER) as server:
-            ask(model(server), "invoke", given)
-        assert given.tokens == []
-
     async def test_events_of_chat_models_hold_no_raw_call(self) -> None:
         with serving(ANSWER) as server:
             events = [event async for event in model(server).astream_events("Hi", version="v2")]

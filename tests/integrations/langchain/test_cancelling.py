@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.utils.aiter import aclosing
 
-from cancelling import cancel_reading, tasks
+from cancelling import tasks
 from endpoints.script import Turn, cut_at
-from integrations.langchain.agents import PARIS, QUESTION, chat_openai, get_weather, serving, with_context
+from integrations.langchain.agents import PARIS, chat_openai, get_weather, serving
 from integrations.langchain.scripted import CALL, summed
-from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
 
 TEXT = f"Let me check. {CALL} One moment, please. {CALL}"
 TIMES = 20
@@ -129,28 +127,6 @@ async def test_what_cannot_be_closed_is_left_alone():
 
 
 @chains
-async def test_cancelling_a_task_that_waits_for_the_model(chain_of: Callable[[TalkativeModel], Any]):
-    llm = model(waits=True)
-    await cancel_reading(chain_of(llm).astream("Hi"), lambda chunk: chunk.tool_calls)
-    assert not await tasks()
-    assert llm.closed == ["async"]
-
-
-@chains
-async def test_a_timeout(chain_of: Callable[[TalkativeModel], Any]):
-    llm = model(waits=True)
-
-    async def read() -> None:
-        async for _ in chain_of(llm).astream("Hi"):
-            pass
-
-    with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(read(), 0.2)
-    assert not await tasks()
-    assert llm.closed == ["async"]
-
-
-@chains
 def test_closing_a_stream(chain_of: Callable[[TalkativeModel], Any]):
     llm = model()
     stream = chain_of(llm).stream("Hi")
@@ -158,25 +134,6 @@ def test_closing_a_stream(chain_of: Callable[[TalkativeModel], Any]):
         next(stream)
     stream.close()
     assert llm.closed == ["sync"]
-
-
-@chains
-def test_leaving_a_loop(chain_of: Callable[[TalkativeModel], Any]):
-    llm = model()
-    for chunk in chain_of(llm).stream("Hi"):
-        if chunk.tool_calls:
-            break
-    gc.collect()
-    assert llm.closed == ["sync"]
-
-
-@with_context
-async def test_leaving_an_agent_half_way_closes_the_stream_of_its_model():
-    llm = model(waits=True)
-    agent: Any = create_agent(llm, [get_weather], middleware=[Llama3ToolMiddleware()])
-    await cancel_reading(agent.astream(QUESTION, stream_mode="messages"), lambda item: item[0].tool_calls)
-    assert not await tasks()
-    assert llm.opened == llm.closed == ["async"]
 
 
 @pytest.mark.parametrize("way", ["parsed", "wrapped"])

@@ -8,8 +8,6 @@ import pickle
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import FakeListLLM, FakeStreamingListLLM
 from langchain_core.load import dumpd, dumps, loads
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
@@ -43,23 +41,6 @@ class TestChain:
     def test_invoke(self) -> None:
         check(chain().invoke(QUESTION))
 
-    async def test_ainvoke(self) -> None:
-        check(await chain().ainvoke(QUESTION))
-
-    def test_stream(self) -> None:
-        check(summed(chain().stream(QUESTION)))
-
-    async def test_astream(self) -> None:
-        check(summed([chunk async for chunk in chain().astream(QUESTION)]))
-
-    def test_batch(self) -> None:
-        for message in chain().batch([QUESTION] * 5):
-            check(message)
-
-    async def test_abatch(self) -> None:
-        for message in await chain().abatch([QUESTION] * 5):
-            check(message)
-
     async def test_astream_events(self) -> None:
         events = [event async for event in chain().astream_events(QUESTION, version="v2")]
         chunks = [event["data"]["chunk"] for event in events if event["event"] == "on_parser_stream"]
@@ -68,61 +49,9 @@ class TestChain:
         check(summed([end["data"]["output"]]))
         assert end["name"] == "Llama3JsonToolOutputParser"
 
-    async def test_astream_events_of_an_invocation(self) -> None:
-        async def invoke(given: dict[str, Any]) -> AIMessage:
-            return await chain().ainvoke(given)
-
-        check(await invoke(QUESTION))
-        parser = Llama3JsonToolOutputParser()
-        events = [event async for event in parser.astream_events(AIMessage(ANSWER), version="v2")]
-        assert events[0]["event"] == "on_parser_start"
-        assert events[-1]["event"] == "on_parser_end"
-
-    def test_a_completion_model(self) -> None:
-        for llm in (FakeListLLM(responses=[ANSWER]), FakeStreamingListLLM(responses=[ANSWER])):
-            parser = Llama3JsonToolOutputParser(id_factory=lambda: "call_0")
-            expected = AIMessage(
-                "Let me check. One moment.",
-                tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "call_0"}],
-            )
-            assert (llm | parser).invoke("") == expected
-            assert summed((llm | parser).stream("")) == expected
-
-    async def test_the_parser_streams_by_itself(self) -> None:
-        parser = Llama3JsonToolOutputParser(id_factory=lambda: "call_0")
-        for given in (ANSWER, AIMessage(ANSWER)):
-            assert summed(parser.stream(given)) == parser.invoke(given)
-            assert summed([chunk async for chunk in parser.astream(given)]) == parser.invoke(given)
-
-    def test_a_step_behind_it_gets_the_message(self) -> None:
-        names = chain() | (lambda message: [call["name"] for call in message.tool_calls])
-        assert names.invoke(QUESTION) == ["get_weather"]
-        assert list(names.stream(QUESTION)) == [["get_weather"]]
-
-    def test_callbacks_see_the_run(self) -> None:
-        class Recorder(BaseCallbackHandler):
-            outputs: list[Any]
-
-            def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
-                del kwargs
-                self.outputs.append(outputs)
-
-        recorder = Recorder()
-        recorder.outputs = []
-        list(chain().stream(QUESTION, {"callbacks": [recorder]}))
-        check(summed([recorder.outputs[-1]]))
-
 
 class TestConfiguration:
     """Runnables' own ways to configure."""
-
-    def test_the_types_that_it_declares(self) -> None:
-        parser = Llama3JsonToolOutputParser()
-        assert parser.OutputType is AIMessage
-        assert parser.get_output_jsonschema()["title"] == "AIMessage"
-        assert parser.get_input_jsonschema()["title"] == "Llama3JsonToolOutputParserInput"
-        assert parser.get_name() == "Llama3JsonToolOutputParser"
-        assert Llama3JsonToolOutputParser(name="mine").get_name() == "mine"
 
     def test_configurable_fields(self) -> None:
         parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}]).configurable_fields(
@@ -131,9 +60,6 @@ class TestConfiguration:
         assert parser.invoke(CALL).tool_calls == []
         reading = ReadOptions(on_unknown_tool="call")
         assert len(parser.invoke(CALL, {"configurable": {"reading": reading}}).tool_calls) == 1
-
-    def test_a_retry_that_has_nothing_to_do(self) -> None:
-        assert len(Llama3JsonToolOutputParser().with_retry().invoke(CALL).tool_calls) == 1
 
     def test_copies(self) -> None:
         parser = Llama3JsonToolOutputParser(tools=[{"name": "f"}], on_invalid="raise", split_reasoning=True)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
     BaseMessage,
     ChatMessage,
     HumanMessage,
@@ -16,7 +15,7 @@ from langchain_core.messages import (
 )
 from langchain_core.prompts import ChatPromptTemplate
 
-from integrations.langchain.scripted import CALL, CUT_OFF
+from integrations.langchain.scripted import CUT_OFF
 from langchain_llama3_tools import Llama3JsonToolOutputParser, flatten_tool_messages
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
@@ -35,20 +34,6 @@ def contents(messages: list[BaseMessage]) -> list[tuple[str, object]]:
 
 
 class TestCalls:
-    def test_they_become_what_the_model_wrote(self) -> None:
-        message = calling(call("f", "1", a=1), call("g", "2"), text="Sure.")
-        [flat] = flatten_tool_messages([message])
-        assert flat.content == 'Sure.\n{"name": "f", "parameters": {"a": 1}}\n{"name": "g", "parameters": {}}'
-        assert isinstance(flat, AIMessage)
-        assert flat.tool_calls == []
-
-    def test_malformed_ones_are_in_the_text_once(self) -> None:
-        message = Llama3JsonToolOutputParser().invoke(f"Hm. {CUT_OFF}")
-        assert len(message.invalid_tool_calls) == 1
-        [flat] = flatten_tool_messages([message])
-        assert isinstance(flat, AIMessage)
-        assert (flat.content, flat.invalid_tool_calls) == (f"Hm. {CUT_OFF}", [])
-
     def test_malformed_ones_of_the_server_are_added(self) -> None:
         invalid = {"name": "f", "args": '{"a": ', "id": "1", "error": None, "type": "invalid_tool_call"}
         nameless = {**invalid, "name": None, "args": None, "id": None}
@@ -81,28 +66,8 @@ class TestCalls:
             {"type": "text", "text": '{"name": "f", "parameters": {}}'},
         ]
 
-    def test_the_sum_of_a_stream_is_a_message_like_any_other(self) -> None:
-        chunks = list(Llama3JsonToolOutputParser().transform(iter([f"Sure. {CALL}"])))
-        [flat] = flatten_tool_messages([chunks[0] + chunks[1] + chunks[2]])
-        assert (type(flat), flat.content) == (AIMessage, f"Sure.\n{CALL}")
-        assert isinstance(chunks[0], AIMessageChunk)
-
 
 class TestResults:
-    @pytest.mark.parametrize(
-        ("role", "kind"), [("user", HumanMessage), ("tool", ToolMessage), ("ipython", ChatMessage)]
-    )
-    def test_one_is_a_message_of_the_role_with_the_name_of_its_tool(self, role: Any, kind: type) -> None:
-        turn = [calling(call("now", "1")), ToolMessage("12:00", tool_call_id="1")]
-        result = flatten_tool_messages(turn, tool_role=role)[1]
-        assert (type(result), result.content) == (kind, "Result of now: 12:00")
-        assert not isinstance(result, ChatMessage) or result.role == "ipython"
-        assert not isinstance(result, ToolMessage) or result.tool_call_id == "1"
-
-    def test_an_error_is_called_one(self) -> None:
-        turn = [calling(call("f", "1")), ToolMessage("no such city", tool_call_id="1", status="error")]
-        assert flatten_tool_messages(turn)[1].content == "Error of f: no such city"
-
     def test_an_agent_s_answer_to_a_malformed_call_becomes_what_is_wrong_with_it(self) -> None:
         message = Llama3JsonToolOutputParser(id_factory=lambda: "1").invoke(CUT_OFF)
         answer = ToolMessage("malformed", tool_call_id="1", status="error")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
     BaseMessage,
     ChatMessage,
     FunctionMessage,
@@ -60,25 +59,11 @@ class TestText:
     def test_as_a_message(self, output: str, content: str, calls: list[Any]) -> None:
         assert parser().invoke(AIMessage(output)) == AIMessage(content, tool_calls=calls)
 
-    def test_as_a_string(self, output: str, content: str, calls: list[Any]) -> None:
-        assert parser().invoke(output) == AIMessage(content, tool_calls=calls)
-
-    async def test_asynchronously(self, output: str, content: str, calls: list[Any]) -> None:
-        expected = AIMessage(content, tool_calls=calls)
-        assert await parser().ainvoke(AIMessage(output)) == expected
-        assert await parser().ainvoke(output) == expected
-        assert await parser().aparse(output) == expected
-        assert await parser().aparse_result([Generation(text=output)]) == expected
-
     def test_as_generations_of_which_the_first_counts(self, output: str, content: str, calls: list[Any]) -> None:
         expected = AIMessage(content, tool_calls=calls)
         assert parser().parse(output) == expected
         assert parser().parse_result([Generation(text=output), Generation(text=CALL)]) == expected
         assert parser().parse_result([ChatGeneration(message=AIMessage(output))]) == expected
-
-    def test_as_the_sum_of_a_stream(self, output: str, content: str, calls: list[Any]) -> None:
-        chunk = AIMessageChunk(content=output, chunk_position="last")
-        assert parser().invoke(chunk) == AIMessage(content, tool_calls=calls)
 
 
 @pytest.mark.parametrize(
@@ -134,11 +119,6 @@ class TestPreserved:
             read.additional_kwargs["mine"] = read.response_metadata["mine"] = 1
             assert message == before
 
-    def test_calls_that_the_server_found_stand_after_those_in_the_text(self) -> None:
-        message = AIMessage(content=f"Also {CALL}", tool_calls=[{"name": "f", "args": {}, "id": "a"}])
-        read = parser().invoke(message)
-        assert (read.content, read.tool_calls) == ("Also", [PARIS, tool_call(name="f", args={}, id="a")])
-
     def test_a_function_call_as_servers_once_sent_it_is_a_call(self) -> None:
         message = AIMessage("", additional_kwargs={"function_call": {"name": "f", "arguments": "{}"}})
         read = parser().invoke(message)
@@ -156,10 +136,6 @@ class TestPreserved:
         read = Llama3JsonToolOutputParser().invoke(Answer(content=CALL, stars=3))
         assert isinstance(read, Answer)
         assert (read.stars, len(read.tool_calls)) == (3, 1)
-
-    def test_what_a_completion_model_says_of_its_text(self) -> None:
-        generation = Generation(text="Hi", generation_info={"finish_reason": "length"})
-        assert Llama3JsonToolOutputParser().parse_result([generation]).response_metadata == {"finish_reason": "length"}
 
     @pytest.mark.parametrize("message", [ChatMessage(role=role, content=CALL, id="1") for role in ("assistant", "ai")])
     def test_messages_of_other_classes_become_ai_messages(self, message: BaseMessage) -> None:
@@ -189,17 +165,3 @@ class TestPreserved:
             list(parser().transform(iter([message])))
         with pytest.raises(TypeError, match=error):
             parser().parse_result([ChatGeneration(message=message)])
-
-
-class TestIds:
-    """The ids of calls."""
-
-    def test_they_are_there_and_differ(self) -> None:
-        message = Llama3JsonToolOutputParser().invoke(f"{CALL} {CALL}")
-        ids = {call["id"] for call in message.tool_calls}
-        assert len(ids) == 2
-        assert all(call_id and call_id.startswith("call_") and len(call_id) == 29 for call_id in ids)
-
-    def test_they_are_made_as_asked_for(self) -> None:
-        message = Llama3JsonToolOutputParser(id_factory=iter("ab").__next__).invoke(f"{CALL} {CALL}")
-        assert [call["id"] for call in message.tool_calls] == ["a", "b"]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from langchain_core.exceptions import OutputParserException
-from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.tool import invalid_tool_call
 
@@ -43,21 +41,6 @@ class TestCollected:
         [collected] = message.invalid_tool_calls
         assert collected == invalid_tool_call(name="get_weather", args=args, id="call_0", error=error)
 
-    def test_the_details_are_in_the_response_metadata(self, attempt: str) -> None:
-        output = f"Well, {attempt}"
-        [rejection] = extract(output).rejections
-        message = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
-        [refused] = message.response_metadata["refused_tool_calls"]
-        assert refused.pop("told").startswith("The call")
-        assert refused == {
-            "id": "call_0",
-            "name": "get_weather",
-            "reason": rejection.reason.value,
-            "detail": rejection.detail,
-            "text": output[slice(*rejection.span)],
-            "span": list(rejection.span),
-        }
-
     def test_no_sum_of_chunks_makes_a_call_of_it(self, attempt: str) -> None:
         output = f"Well, {CALL} {attempt}"
         expected = Llama3JsonToolOutputParser(id_factory=counted_ids()).invoke(output)
@@ -90,46 +73,8 @@ class TestCollected:
             assert [call["name"] for call in message.tool_calls] == ["get_weather"]
 
 
-def test_several_make_one_exception() -> None:
-    output = f'{{"name": "f", "parameters": {{"x": oops}}}} and {CUT_OFF}'
-    with pytest.raises(
-        OutputParserException, match=r"2 malformed tool calls: f \(malformed\): .*; get_weather \(truncated\)"
-    ):
-        Llama3JsonToolOutputParser(on_invalid="raise").invoke(output)
-
-
-def test_in_blocks_the_places_count_from_the_start_of_the_message_s_text() -> None:
-    image = {"type": "image_url", "image_url": {"url": "data:,"}}
-    message = AIMessage(content=[{"type": "text", "text": "See: "}, image, {"type": "text", "text": f"and {CUT_OFF}"}])
-    read = Llama3JsonToolOutputParser().invoke(message)
-    [refused] = read.response_metadata["refused_tool_calls"]
-    assert message.text[slice(*refused["span"])] == refused["text"] == CUT_OFF
-    with pytest.raises(OutputParserException) as raised:
-        Llama3JsonToolOutputParser(on_invalid="raise").invoke(message)
-    assert raised.value.llm_output == message.text
-
-
 def test_the_text_can_be_had_back_from_the_collected_arguments() -> None:
     output = '{"name": "f", "parameters": {"q": "日本 \\"'
     [call] = Llama3JsonToolOutputParser().invoke(output).invalid_tool_calls
     assert "日本" in str(call["args"])
     assert json.loads(f'{call["args"]}"') == output
-
-
-def test_a_chain_can_try_again() -> None:
-    answers = iter([CUT_OFF, CALL])
-    parser = Llama3JsonToolOutputParser(on_invalid="raise")
-    chain = (_model(answers) | parser).with_retry(
-        retry_if_exception_type=(OutputParserException,), wait_exponential_jitter=False
-    )
-    assert [call["name"] for call in chain.invoke("").tool_calls] == ["get_weather"]
-
-
-def test_a_chain_can_fall_back() -> None:
-    parser = Llama3JsonToolOutputParser(on_invalid="raise")
-    chain = (_model(iter([CUT_OFF])) | parser).with_fallbacks([_model(iter([CALL])) | parser])
-    assert [call["name"] for call in chain.invoke("").tool_calls] == ["get_weather"]
-
-
-def _model(answers: Iterator[str]) -> GenericFakeChatModel:
-    return GenericFakeChatModel(messages=answers)

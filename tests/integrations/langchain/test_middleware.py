@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, ModelResponse
-from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
-from langchain_core.caches import InMemoryCache
-from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.structured_output import ProviderStrategy
+from langchain_core.messages import AIMessageChunk, BaseMessage, ToolMessage
 from langchain_openai import ChatOpenAI
-from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from endpoints.script import Turn, scripted
@@ -25,21 +21,16 @@ from integrations.langchain.agents import (
     QUESTION,
     add,
     agent_on,
-    awaited,
     call,
     chat_openai,
     conversations,
     get_weather,
     in_every_way,
-    invoked,
     serving,
     shown,
-    with_context,
 )
 from integrations.langchain.scripted import counted_ids
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
-
-BROKEN = '{"name": "get_weather", "parameters": {"city": "Paris"'
 
 
 class Forecast(BaseModel):
@@ -75,35 +66,6 @@ class TestTurns:
             ("user", "Result of get_weather: sunny in Paris"),
         ]
 
-    @in_every_way
-    def test_parallel_calls_in_several_turns(self, run: Run) -> None:
-        turns = (
-            f"{PARIS}\n{call('get_weather', city='Oslo')}",
-            f"Now the sum.\n{call('add', a=2, b=3)}\n{PARIS}",
-            "Done.",
-        )
-        with serving(*turns) as server:
-            messages = run(agent_on(server))["messages"]
-        assert shown(messages)[1:] == [
-            ("ai", [{"city": "Paris"}, {"city": "Oslo"}]),
-            ("tool", "sunny in Paris"),
-            ("tool", "sunny in Oslo"),
-            ("ai", [{"a": 2, "b": 3}, {"city": "Paris"}]),
-            ("tool", "5"),
-            ("tool", "sunny in Paris"),
-            ("ai", "Done."),
-        ]
-        last = conversations(server)[-1]
-        assert [role for role, _ in last] == ["user", "assistant", "user", "assistant", "user"]
-        assert last[1][1] == turns[0]
-        assert last[2][1] == (
-            'Result of get_weather {"city": "Paris"}: sunny in Paris\n\n'
-            'Result of get_weather {"city": "Oslo"}: sunny in Oslo'
-        )
-        assert last[4][1] == "Result of add: 5\n\nResult of get_weather: sunny in Paris"
-        ids = [made["id"] for message in messages if isinstance(message, AIMessage) for made in message.tool_calls]
-        assert len(set(ids)) == len(ids) == 4
-
     def test_the_stream_of_messages_is_clean(self) -> None:
         with serving(f"Let me check. {PARIS} One moment.", "It is {sunny}.") as server:
             items = list(agent_on(server).stream(QUESTION, stream_mode="messages"))
@@ -117,57 +79,6 @@ class TestTurns:
         [result] = [message for message, _ in items if isinstance(message, ToolMessage)]
         assert result.content == "sunny in Paris"
 
-    def test_an_agent_without_tools_is_a_chat(self) -> None:
-        with serving(PARIS) as server:
-            agent = create_agent(chat_openai(server), [], middleware=[Llama3ToolMiddleware()])
-            assert shown(agent.invoke(QUESTION)["messages"])[1:] == [("ai", PARIS)]  # type: ignore[arg-type]
-        assert conversations(server) == [[("user", "How is Paris?")]]
-
-
-class TestStructuredAnswers:
-    @in_every_way
-    @pytest.mark.parametrize("response_format", [ToolStrategy(Forecast), Forecast], ids=["strategy", "schema"])
-    def test_after_a_tool(self, run: Any, response_format: Any) -> None:
-        with serving(PARIS, FORECAST) as server:
-            result = run(agent_on(server, response_format=response_format))
-        assert result["structured_response"] == Forecast(city="Paris", degrees=21)
-        assert "Call a function in your reply." in conversations(server)[0][0][1]
-
-    def test_a_model_that_never_calls_ends_with_its_text(self) -> None:
-        with serving("21 degrees.", "21 degrees.") as server:
-            result = agent_on(server, response_format=Forecast).invoke(QUESTION)
-        assert result["messages"][-1].text == "21 degrees."
-        assert result.get("structured_response") is None
-
-
-class TestRetries:
-    """What the model is told, and how often, is the chat layer's; here, that an agent goes on with it."""
-
-    @with_context
-    @in_every_way
-    def test_a_malformed_call_goes_back_with_what_was_wrong(self, run: Run) -> None:
-        with serving(f"Hm. {BROKEN}", PARIS, "Sunny.") as server:
-            messages = run(agent_on(server))["messages"]
-        assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
-        assert messages[-1].text == "Sunny."
-        assert messages[1].text == ("" if run in {invoked, awaited} else "Hm.")
-        *_, written, complaint = conversations(server)[1]
-        assert written == ("assistant", f"Hm. {BROKEN}")
-        assert complaint[0] == "user"
-        assert '"parameters": {"city": "<string>"}' in complaint[1]
-        assert "<string>" not in conversations(server)[2][-1][1], "it is told of a call once"
-
-    def test_a_conversation_goes_on_after_one_that_stayed_broken(self) -> None:
-        with serving(BROKEN, BROKEN, "Hello again.") as server:
-            agent = agent_on(server, checkpointer=InMemorySaver())
-            config = {"configurable": {"thread_id": "1"}}
-            agent.invoke(QUESTION, config)
-            messages = agent.invoke({"messages": [("user", "Hello?")]}, config)["messages"]
-        assert messages[-1].text == "Hello again."
-        [*_, (wrote, _), (told, text)] = conversations(server)[-1]
-        assert (wrote, told) == ("assistant", "user"), "some templates want the roles in turns"
-        assert text.endswith("Hello?")
-
 
 class TestAmongOthers:
     def test_a_model_that_is_wrapped_already_stays_as_it_is(self) -> None:
@@ -176,26 +87,6 @@ class TestAmongOthers:
             agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware()])
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."  # type: ignore[arg-type]
         assert [role for role, _ in conversations(server)[0]] == ["system", "user"]
-
-    @pytest.mark.parametrize(
-        ("options", "of_the_model", "is_told"),
-        [
-            ({"tools_in": "system", "repair": True}, {}, True),
-            ({"formats": "json"}, {"formats": ["function"]}, True),
-            ({"coerce_arguments": False}, {}, True),
-            ({"split_reasoning": True}, {"split_reasoning": True}, False),
-            ({}, {"split_reasoning": True, "coerce_arguments": False}, False),
-        ],
-    )
-    @pytest.mark.parametrize("run", [invoked, awaited])
-    def test_options_that_such_a_model_does_not_heed_are_told_of(
-        self, run: Run, options: dict[str, Any], of_the_model: dict[str, Any], is_told: bool
-    ) -> None:
-        with serving("Sunny.") as server:
-            model = Llama3ToolModel(chat_openai(server), **of_the_model)
-            agent = create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware(**options)])
-            with pytest.warns(UserWarning, match="keeps its own options") if is_told else nullcontext():
-                assert run(agent)["messages"][-1].text == "Sunny."
 
     def test_it_takes_the_model_that_another_middleware_chose(self) -> None:
         class Choose(AgentMiddleware):
@@ -210,18 +101,6 @@ class TestAmongOthers:
             agent = agent_on(other, before=[Choose(chat_openai(chosen))])
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."
         assert conversations(other) == []
-
-    def test_one_that_answers_itself_is_no_reason_to_warn(self, recwarn: pytest.WarningsRecorder) -> None:
-        class Guard(AgentMiddleware):
-            def wrap_model_call(self, request: Any, handler: Any) -> Any:
-                del request, handler
-                return ModelResponse(result=[AIMessage("I must not say.")])
-
-        cached = FakeListChatModel(responses=["Sunny."], cache=InMemoryCache())
-        assert invoked(create_agent(cached, [get_weather], middleware=[Llama3ToolMiddleware()]))
-        for model, others in ((cached, []), (FakeListChatModel(responses=[]), [Guard()])):
-            invoked(create_agent(model, [get_weather], middleware=[Llama3ToolMiddleware(), *others]))
-        assert [str(warning.message) for warning in recwarn if warning.category is UserWarning] == []
 
     def test_its_options_are_those_of_the_model(self) -> None:
         ids = counted_ids()
@@ -245,10 +124,3 @@ def test_the_names_of_the_package_can_be_listed_without_it() -> None:
     assert package.Llama3ToolMiddleware is Llama3ToolMiddleware
     with pytest.raises(AttributeError, match="has no attribute 'Llama3Middleware'"):
         package.Llama3Middleware  # type: ignore[attr-defined]  # noqa: B018 (asking is the test)
-
-
-@in_every_way
-@pytest.mark.parametrize("last", ["", "<|eot_id|>"])
-def test_an_answer_of_nothing_ends_a_run(run: Run, last: str) -> None:
-    with serving(PARIS, last) as server:
-        assert run(agent_on(server))["messages"][-1].text == ""

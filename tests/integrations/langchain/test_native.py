@@ -7,31 +7,25 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 import operator
 from collections.abc import Callable
-from datetime import date
 from functools import reduce
 from typing import Any, ClassVar
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages.tool import tool_call, tool_call_chunk
 from langchain_openai import ChatOpenAI
 
 from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_events, answer_json, api
 from integrations.langchain.agents import (
-    awaited,
     chat_openai,
     conversations,
     get_weather,
     in_every_way,
-    invoked,
     shown,
 )
 from integrations.langchain.scripted import ScriptedChatModel, counted_ids, streamed, summed
@@ -105,23 +99,6 @@ STREAMS: dict[str, tuple[list[AIMessageChunk], list[tuple[str, Any, str | None]]
 of_each_stream = pytest.mark.parametrize(("chunks", "expected"), STREAMS.values(), ids=STREAMS)
 
 
-AS_IT_IS: Any = {"max_retries": 0, "on_unknown_tool": "call"}
-"""Options with which an answer stands."""
-
-
-class Whole(ScriptedChatModel):
-    """Does not stream, and answers with a sum of chunks."""
-
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=reduce(operator.add, self.chunks))])
-
-
-class Streaming(ScriptedChatModel):
-    """Streams, also if the answer is wanted whole."""
-
-    streaming: bool = True
-
-
 class TestStreams:
     @of_each_stream
     def test_no_half_of_a_call_is_ever_in_a_chunk(self, chunks: list[AIMessageChunk], expected: list[Any]) -> None:
@@ -138,25 +115,6 @@ class TestStreams:
     @of_each_stream
     def test_a_sum_of_chunks_is_read_in_the_same_way(self, chunks: list[AIMessageChunk], expected: list[Any]) -> None:
         assert made(parser().invoke(reduce(operator.add, chunks))) == expected
-
-    @of_each_stream
-    async def test_the_model_gives_the_same_in_every_way(
-        self, chunks: list[AIMessageChunk], expected: list[Any]
-    ) -> None:
-        for inside in (
-            ScriptedChatModel(chunks=chunks),
-            Streaming(chunks=chunks, streaming=True),
-            Whole(chunks=chunks),
-        ):
-
-            def bound(llm: ScriptedChatModel = inside) -> Any:
-                return Llama3ToolModel(llm, id_factory=counted_ids(), **AS_IT_IS).bind_tools([get_weather])
-
-            assert made(summed(bound().stream("Hi"))) == expected
-            assert made(summed([chunk async for chunk in bound().astream("Hi")])) == expected
-            if inside.__class__ is not ScriptedChatModel:  # whose sum LangChain has completed by itself
-                assert made(bound().invoke("Hi")) == expected
-                assert made(await bound().ainvoke("Hi")) == expected
 
     async def test_a_stream_that_breaks_off_says_what_was_lost(self) -> None:
         class Breaking(ScriptedChatModel):
@@ -179,19 +137,6 @@ class TestStreams:
             metadata = summed(arrived).response_metadata
             assert [call["reason"] for call in metadata["refused_tool_calls"]] == ["truncated"]
             assert metadata["model_name"] == "llama"
-
-    def test_a_stream_that_breaks_off_calls_none(self) -> None:
-        def breaking() -> Any:
-            yield from STREAMS["one cut off behind a whole one"][0]
-            raise ConnectionError
-
-        arrived: list[BaseMessage] = []
-        with pytest.raises(ConnectionError):
-            arrived.extend(parser().transform(breaking()))
-        message = summed(arrived)
-        assert message.tool_calls == []
-        assert [call["name"] for call in message.invalid_tool_calls] == ["g", "f"]
-        assert message.text == '{"name": "g", "parameters": {}} {"name": "f", "parameters": {"x": [1,}'
 
 
 class TestWholeMessages:
@@ -232,36 +177,6 @@ class TestWholeMessages:
             assert [(call["name"], call["args"]) for call in read.tool_calls] == [("f", {"x": 1})]
             assert (read.text, read.additional_kwargs) == ("", {})
 
-    def test_one_that_is_malformed_is_given_as_those_of_the_text_are(self) -> None:
-        broken = invalid_tool_call(name="f", args='{"x', id=None, error="cut off")
-        message = AIMessage("Hm.", invalid_tool_calls=[broken])
-        text = MALFORMED % '{"x'
-        for read in (parser().invoke(message), summed(list(parser().transform(iter([message]))))):
-            assert (read.text, made(read)) == (f"Hm. {text}", [("f", text, "call_0")])
-        [invalid] = parser().invoke(message).invalid_tool_calls
-        assert invalid["error"] == "malformed: its arguments are no JSON object"
-        assert message.invalid_tool_calls == [broken]
-
-    @pytest.mark.parametrize(
-        ("args", "written"),
-        [
-            ({"n": math.nan}, '{"n": NaN}'),
-            ({"n": [{"m": -math.inf}]}, '{"n": [{"m": -Infinity}]}'),
-            ({"s": ["é\ud83d"]}, '{"s": ["é\\ud83d"]}'),
-            ({"\ude00": {}}, '{"\\ude00": {}}'),
-        ],
-    )
-    async def test_what_strict_json_does_not_have_is_malformed(self, args: dict[str, Any], written: str) -> None:
-        good: dict[str, Any] = {"name": "f", "args": {"s": "a\nb"}, "id": "b"}
-        message = AIMessage("Hm.", tool_calls=[tool_call(name="f", args=args, id="a"), tool_call(**good)])
-        expected = [("f", {"s": "a\nb"}, "b"), ("f", MALFORMED % written, "a")]
-        assert made(parser().invoke(message)) == expected
-        assert made(await parser().ainvoke(message)) == expected
-        assert made(summed(list(parser().transform(iter([AIMessageChunk(content="Oh. "), message]))))) == expected
-        bound = Llama3ToolModel(FakeMessagesListChatModel(responses=[message]), **AS_IT_IS).bind_tools([get_weather])
-        for given in (bound.invoke("Hi"), await bound.ainvoke("Hi"), summed(bound.stream("Hi"))):
-            assert made(given) == expected
-
     def test_what_a_guard_has_changed_is_what_counts(self) -> None:
         sent = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
         message = AIMessage("", additional_kwargs={"tool_calls": sent})
@@ -271,12 +186,6 @@ class TestWholeMessages:
         assert made(parser().invoke(message)) == [("f", {"x": 2}, "1")]
         empty = AIMessage("", additional_kwargs={"tool_calls": []}, tool_calls=[tool_call(name="f", args={}, id="1")])
         assert made(parser().invoke(empty)) == [("f", {}, "1")]
-
-    def test_a_block_that_lists_no_call_goes(self) -> None:
-        call = tool_call(name="f", args={}, id="a")
-        content: list[Any] = [dict(call), {**call, "name": "h", "id": "c"}, {"type": "text", "text": "Hm."}]
-        read = parser().invoke(AIMessage(content, tool_calls=[call], response_metadata=VERSION_1))
-        assert (read.content, read.tool_calls) == ("Hm.", [call])
 
 
 DELTAS: list[dict[str, Any]] = [
@@ -397,31 +306,3 @@ class TestAgents:
         *_, written, complaint = conversations(server)[1]
         assert written == ("assistant", f'{{"name": "get_weather", "parameters": {{"city": {city}}}')
         assert complaint[1].startswith("Error of get_weather: The call is malformed, and was not run: ")
-
-    @in_every_way
-    @pytest.mark.parametrize(
-        ("value", "shown_again"),
-        [(date(2026, 1, 2), '"2026-01-02"'), ({1}, '"{1}"'), (b"x", "\"b'x'\"")],
-        ids=["a date", "a set", "bytes"],
-    )
-    def test_values_of_python_that_a_model_puts_there_are_called_and_shown_again(
-        self, run: Callable[..., Any], value: object, shown_again: str
-    ) -> None:
-        def note(what: Any) -> str:
-            """Note something."""
-            return f"noted {what}"
-
-        asked: list[list[BaseMessage]] = []
-
-        class Asked(FakeMessagesListChatModel):
-            def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-                asked.append(messages)
-                return super()._generate(messages, *args, **kwargs)
-
-        calling = AIMessage("", tool_calls=[tool_call(name="note", args={"what": value}, id="a")])
-        llm = Asked(responses=[calling, AIMessage("Done.")])
-        messages = run(create_agent(llm, [note], middleware=[Llama3ToolMiddleware()]))["messages"]
-        is_stream = run not in {invoked, awaited}  # whose chunks hold JSON
-        assert messages[2].text == f"noted {json.loads(shown_again) if is_stream else value}"
-        assert messages[3].text == "Done."
-        assert asked[1][1].content == f'{{"name": "note", "parameters": {{"what": {shown_again}}}}}'

@@ -11,14 +11,13 @@ import httpx
 import openai
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from endpoints.script import Turn, cut_at, scripted
-from endpoints.server import Answer, LoopbackServer, Request
-from endpoints.wire import answer_error, answer_events, answer_json
+from endpoints.script import Turn, cut_at
+from endpoints.server import Answer, LoopbackServer
+from endpoints.wire import answer_error, answer_json
 from integrations.langchain.agents import (
     PARIS,
     QUESTION,
@@ -27,7 +26,6 @@ from integrations.langchain.agents import (
     serving,
 )
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel
-from langchain_llama3_tools.hints import advise
 
 PAGE = b"<!doctype html><title>Welcome</title>"
 NO_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
@@ -97,53 +95,6 @@ def llm_at(address: str, **options: Any) -> ChatOpenAI:
 class TestEndpoints:
     """Each error is the one that is raised without the wrapper, and has its hint in a note."""
 
-    def test_nobody_there(self, made: Callable[..., Any], way: str) -> None:
-        with serving() as server:
-            address = server.base_url
-        with pytest.raises(openai.APIConnectionError) as error:
-            ask(made(llm_at(address)), way)
-        assert str(error.value) == "Connection error."
-        assert notes(error)[0].startswith(f"no connection to {address}: is the server running there? ")
-
-    def test_an_address_without_its_scheme(self, made: Callable[..., Any], way: str) -> None:
-        with pytest.raises(openai.APIConnectionError) as error:
-            ask(made(llm_at("localhost:1/v1")), way)
-        assert notes(error)[0] == "localhost:1/v1 must begin with http:// or https://"
-
-    @pytest.mark.parametrize(
-        ("refusal", "cure"),
-        [
-            ("registry.ollama.ai/library/llama3:latest does not support tools", ""),
-            (
-                '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
-                "start vLLM with --enable-auto-tool-choice and --tool-call-parser, or ",
-            ),
-        ],
-        ids=["Ollama", "vLLM"],
-    )
-    def test_a_server_that_refuses_tools(self, made: Callable[..., Any], way: str, refusal: str, cure: str) -> None:
-        with (
-            LoopbackServer(lambda _: answer_error(400, refusal)) as server,
-            pytest.raises(openai.BadRequestError) as error,
-        ):
-            ask(made(llm_at(server.base_url), tools_in="request"), way)
-        assert refusal in str(error.value)
-        assert notes(error)[0] == f'{cure}put the tools into the prompt: tools_in="user"'
-
-    def test_a_model_that_is_not_there(self, made: Callable[..., Any], way: str) -> None:
-        with serving() as server:
-            address = server.base_url
-            with pytest.raises(openai.NotFoundError) as error:
-                ask(made(llm_at(address, model="llama4")), way)
-        assert "The model `llama4` does not exist." in str(error.value)
-        assert notes(error)[0] == f"the server has no model 'llama4': {address}/models lists those that it has"
-
-    def test_an_address_without_its_path(self, made: Callable[..., Any], way: str) -> None:
-        with serving() as server, pytest.raises(openai.NotFoundError) as error:
-            ask(made(llm_at(server.base_url.removesuffix("/v1"))), way)
-        assert "There is no POST /chat/completions here." in str(error.value)
-        assert notes(error)[0] == NO_COMPLETION
-
     @pytest.mark.parametrize(
         "answer",
         [
@@ -159,31 +110,6 @@ class TestEndpoints:
         with LoopbackServer(lambda _: answer) as server, pytest.raises(Exception) as error:  # noqa: PT011 (of any class)
             ask(made(llm_at(server.base_url)), way)
         assert f"{error.value} {notes(error)}".count(NO_COMPLETION) == 1
-
-
-@of_both
-@in_each_way
-def test_a_server_that_refuses_tools_and_calls_in_its_history_is_sent_neither(
-    made: Callable[..., Any], way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = {"name": "get_weather", "args": '{"city": "Par', "id": "2", "error": None, "type": "invalid_tool_call"}
-    called = {"name": "get_weather", "args": {"city": "Paris"}, "id": "1"}
-    turn = [AIMessage("", tool_calls=[called], invalid_tool_calls=[broken]), ToolMessage("sunny", tool_call_id="1")]
-    monkeypatch.setitem(QUESTION, "messages", [HumanMessage("How is Paris?"), *turn])
-
-    def respond(request: Request) -> Answer:
-        messages: Any = request.body["messages"]
-        if "tools" in request.body:
-            return answer_error(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser')
-        if any("tool_calls" in message or message["role"] == "tool" for message in messages):
-            return answer_error(500, "Failed to parse tool call arguments as JSON")
-        return scripted([Turn(pieces=("Sunny.",))])(request)
-
-    with LoopbackServer(respond) as server:
-        ask(made(llm_at(server.base_url)), way)
-        with pytest.raises(openai.BadRequestError, match="--enable-auto-tool-choice"):
-            llm_at(server.base_url).bind_tools([get_weather]).invoke("How is Paris?")
-    assert len(server.requests) == 2
 
 
 class TestHints:
@@ -211,32 +137,6 @@ class TestHints:
                     model(llm_at(server.base_url), tool_role=role).invoke(history)
                 assert text in str(error.value)
                 assert notes(error) == hints
-
-    def test_a_page_of_a_proxy(self) -> None:
-        proxy = Answer((PAGE,), "text/html", status=502)
-        with LoopbackServer(lambda _: proxy) as server, pytest.raises(openai.InternalServerError) as error:
-            model(llm_at(server.base_url)).invoke("Hi")
-        hint = "a proxy answered instead of the server: is the server behind it running?"
-        assert notes(error) == [hint]
-
-    def test_what_the_server_says_itself_stays_as_it_is(self) -> None:
-        told = answer_events(['{"error": {"message": "out of memory"}}'])
-        with LoopbackServer(lambda _: told) as server, pytest.raises(openai.APIError, match=r"^out of memory$"):
-            list(model(llm_at(server.base_url)).stream("Hi"))
-
-    def test_a_slow_server(self) -> None:
-        error = openai.APITimeoutError(httpx.Request("POST", "http://127.0.0.1/v1"))
-        for _ in range(2):  # an error that is raised again says it once
-            advise(error, FakeListChatModel(responses=[]), "tool")
-        assert error.__notes__ == ["no answer in time: set a larger timeout"]
-
-    def test_fallbacks_that_go_by_the_type_go_on_to_work(self) -> None:
-        with serving() as server:
-            nowhere = Llama3ToolModel(llm_at(server.base_url))
-        with serving("Hello.") as server:
-            there = Llama3ToolModel(llm_at(server.base_url))
-            both = nowhere.with_fallbacks([there], exceptions_to_handle=(openai.APIConnectionError,))
-            assert both.invoke("Hi").text == "Hello."
 
 
 @of_both
@@ -278,11 +178,3 @@ class TestStreamsThatBreak:
         with LoopbackServer(lambda _: page) as server, pytest.raises(ValueError, match=r"^No generation") as error:
             ask(made(llm_at(server.base_url, streaming=True)), way)
         assert NO_COMPLETION in f"{error.value} {notes(error)}"
-
-
-@as_a_stream
-def test_a_stream_without_tools_that_breaks_gives_all_its_text(way: str) -> None:
-    arrived: list[str] = []
-    with serving(Turn(pieces=(PARIS, " {"), breaks=True)) as server, pytest.raises(BROKEN_STREAM):
-        ask(Llama3ToolModel(chat_openai(server)).bind(), way, arrived)
-    assert "".join(arrived) == PARIS + " {"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel, GenericFakeChatModel
+from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModelError
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessageChunk
-from langchain_core.messages.tool import tool_call, tool_call_chunk
+from langchain_core.messages.tool import tool_call_chunk
 
 from chunkings import chunkings
 from integrations.langchain.scripted import (
@@ -62,27 +60,6 @@ def test_the_sum_of_the_chunks_is_what_invoke_gives(output: str, shape: str) -> 
         actual = summed(streamed(parser, chunks))
         assert bool(actual.additional_kwargs.get("reasoning_content")) == ("thoughts" in output or "v1" in shape)
         assert fields(actual) == fields(expected), pieces
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("output", OUTPUTS)
-async def test_asynchronous_chunks_are_the_same(output: str, shape: str) -> None:
-    for pieces in ([OUTPUTS[output]], list(OUTPUTS[output])):
-        chunks = SHAPES[shape](pieces)
-
-        async def arriving(chunks: list[AIMessageChunk] = chunks) -> AsyncIterator[AIMessageChunk]:
-            for chunk in chunks:
-                yield chunk
-
-        parser = Llama3JsonToolOutputParser(id_factory=counted_ids())
-        actual = [chunk async for chunk in parser.atransform(arriving())]
-        assert actual == streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), chunks)
-
-
-def test_a_chunk_with_text_and_a_call_of_the_server_gives_each_once() -> None:
-    piece = tool_call_chunk(name="now", args="{}", id="call_1", index=0)
-    out = summed(streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content="Hi", tool_call_chunks=[piece])]))
-    assert (out.content, out.tool_calls) == ("Hi", [tool_call(name="now", args={}, id="call_1")])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -168,15 +145,6 @@ def test_without_any_input_there_is_no_output() -> None:
 class TestBlocks:
     """Content that is a list of blocks."""
 
-    def test_a_call_may_be_spread_over_text_blocks(self) -> None:
-        pieces = ["Sure. ", CALL[:9], CALL[9:20], f"{CALL[20:]} Done", "."]
-        for blocks in (pieces, [{"type": "text", "text": piece} for piece in pieces]):
-            message = summed(
-                streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=[block]) for block in blocks])
-            )
-            assert message.text == "Sure. Done."
-            assert len(message.tool_calls) == 1
-
     def test_the_blocks_that_arrived_are_not_touched(self) -> None:
         chunks = as_block_chunks([f"Let me check. {CALL}"])
         before = [chunk.model_copy(deep=True) for chunk in chunks]
@@ -193,11 +161,6 @@ class TestNativeCalls:
         AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(args="1}", index=0)]),
         AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(name="g", args="{}", id="b", index=1)]),
     )
-
-    def test_calls_in_the_text_go_first_also_in_text_after_them(self) -> None:
-        message = summed(streamed(Llama3JsonToolOutputParser(), [*self.NATIVE, AIMessageChunk(content=CALL)]))
-        assert message.content == ""
-        assert [call["name"] for call in message.tool_calls] == ["get_weather", "f", "g"]
 
     def test_after_chunks_it_is_a_chunk(self) -> None:
         native = AIMessage(content="", tool_calls=[{"name": "f", "args": {"x": 1}, "id": "a"}])
@@ -217,17 +180,6 @@ class TestModels:
             ("", 1, "1"),
             ("", 0, "1"),
         ]
-
-    @pytest.mark.parametrize("output_version", [None, "v0", "v1"])
-    def test_one_that_streams_words(self, output_version: str | None) -> None:
-        answer = AIMessage(f"Let me check. {CALL} One moment.", additional_kwargs={"reasoning_content": "Hm."}, id="1")
-        llm = GenericFakeChatModel(messages=iter([answer, answer]), output_version=output_version)
-        chain = llm | Llama3JsonToolOutputParser(id_factory=counted_ids())
-        message = summed(chain.stream(""))
-        assert message.text == "Let me check. One moment."
-        assert message.tool_calls == [tool_call(name="get_weather", args={"city": "Paris"}, id="call_0")]
-        blocks = [block for block in message.content_blocks if block["type"] == "reasoning"]
-        assert [block["reasoning"] for block in blocks] == ["Hm."]
 
     def test_one_that_breaks_off_loses_no_text(self) -> None:
         answer = f"Let me check. {CALL} Then {CUT_OFF}"

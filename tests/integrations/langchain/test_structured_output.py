@@ -33,7 +33,7 @@ from integrations.langchain.agents import (
     get_weather,
     serving,
 )
-from langchain_llama3_tools import Llama3ToolModel, render_llama3_tools
+from langchain_llama3_tools import Llama3ToolModel
 
 
 class Person(BaseModel):
@@ -153,30 +153,6 @@ class TestObjects:
             assert ask(structured(server, schema)) == expected
 
     @pytest.mark.parametrize(
-        ("schema", "misfit", "why"),
-        [
-            (Titled, CHILD, "$.age: Value error, not an adult"),
-            (Person.model_json_schema(), '{"name": "Al"}', "$.age"),
-            (Place, '{"name": ["Rome"]}', "$.name"),
-            (Person, call("Person", name="Al", age=3), "$.age: Value error, not an adult"),
-            (Person, "I do not know.", "Your last reply has no function call."),
-        ],
-    )
-    def test_what_does_not_fit_is_asked_for_again_and_the_model_is_told_why(
-        self,
-        ask: Callable[[Any], Any],
-        schema: object,
-        misfit: str,
-        why: str,
-    ) -> None:
-        with serving(misfit, OBJECT.replace(', "age": 36', "") if schema is Place else OBJECT) as server:
-            assert ask(structured(server, schema))
-        first, second = conversations(server)
-        assert second[: len(first)] == first
-        assert second[len(first)][1].endswith(misfit)
-        assert why in second[-1][1]
-
-    @pytest.mark.parametrize(
         ("schema", "answer", "why"),
         [
             (Person, "I do not know.", "I do not know.'"),
@@ -205,10 +181,6 @@ class TestObjects:
             assert why in str(one)
         assert error.value.llm_output is not None
 
-    def test_a_call_of_something_else_is_asked_again(self, ask: Callable[[Any], Any]) -> None:
-        with serving(call("who"), CALL) as server:
-            assert ask(structured(server)) == ADA
-
     def test_a_call_of_something_else_that_is_let_through_is_no_object(self, ask: Callable[[Any], Any]) -> None:
         with serving(call("who")) as server:
             model = Llama3ToolModel(chat_openai(server), on_unknown_tool="call").with_structured_output(Person)
@@ -224,7 +196,6 @@ class TestObjects:
 
 PARTS = [{"name": "Ad"}, {"name": "Ada"}, {"name": "Ada", "age": 3}, {"name": "Ada", "age": 36}]
 IN_PIECES = Turn(pieces=('{"name": "Ad', 'a"', ', "age": 3', "6}"))
-CALL_IN_PIECES = Turn(pieces=('{"name": "Person", "parameters": {"name": "Ad', 'a"', ', "age": 3', "6}}"))
 NATIVE = [
     {"index": 0, "id": "a", "function": {"name": "Person", "arguments": '{"name": "Ad'}},
     *({"index": 0, "function": {"arguments": piece}} for piece in ('a"', ', "age": 3', "6}")),
@@ -362,12 +333,6 @@ class TestOneOfSeveralClasses:
 
 
 class TestPrompts:
-    def test_the_schema_is_in_the_prompt_and_has_to_be_called(self) -> None:
-        with serving(OBJECT) as server:
-            structured(server).invoke("Who?")
-        prompt = render_llama3_tools([Person], tool_choice="any")
-        assert conversations(server) == [[("user", f"{prompt}\n\nWho?")]]
-
     def test_an_agent_answers_in_a_schema_after_its_tools(self) -> None:
         for response_format in (ToolStrategy(Place), Place):
             for answer in (call("Place", name="Paris"), '{"name": "Paris"}'):
@@ -436,33 +401,6 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestConstraints:
     """How a server is held to a call that is due: `constrain`."""
 
-    def test_a_call_that_is_due_is_held_to_its_schema(self) -> None:
-        with serving(CALL) as server:
-            structured(server).invoke("Who?")
-        schema = body(server)["response_format"]["json_schema"]["schema"]
-        assert schema["properties"]["name"] == {"type": "string", "enum": ["Person"]}
-        assert schema["properties"]["parameters"]["required"] == ["name", "age"]
-
-    @pytest.mark.parametrize(
-        ("choice", "is_held"), [(None, False), ("auto", False), ("none", False), ("any", True), ("get_weather", True)]
-    )
-    def test_none_is_if_words_may_be_the_answer(self, choice: Any, is_held: bool) -> None:
-        with serving(PARIS) as server:
-            Llama3ToolModel(chat_openai(server)).bind_tools([get_weather], tool_choice=choice).invoke("Hi")
-        assert held(server) == [is_held]
-
-    def test_none_is_without_the_option(self) -> None:
-        with serving(OBJECT) as server:
-            model = Llama3ToolModel(chat_openai(server), constrain="off")
-            assert model.with_structured_output(Person).invoke("Who?") == ADA
-        assert held(server) == [False]
-
-    def test_a_user_s_own_response_format_stands(self) -> None:
-        with serving(OBJECT) as server:
-            model: Any = Llama3ToolModel(chat_openai(server))
-            model.bind_tools([Person], tool_choice="any", response_format={"type": "json_object"}).invoke("Hi")
-        assert body(server)["response_format"] == {"type": "json_object"}
-
     def test_what_the_user_sends_beside_it_stays(self) -> None:
         with serving(OBJECT, OBJECT) as server:
             llm = chat_openai(server).model_copy(update={"extra_body": {"top_k": 1}})
@@ -513,28 +451,6 @@ class TestConstraints:
                 ask(model.with_config(callbacks=[Budget()]))
             assert ask(model) == ADA
         assert held(server) == [True] * (requests + 1)
-
-    @pytest.mark.parametrize("status", [401, 403, 429, 503])
-    def test_an_error_that_is_about_something_else_is_raised(self, status: int) -> None:
-        with refusing(answer_error(status, "no")) as server:
-            with pytest.raises(Exception, match=str(status)):
-                structured(server).invoke("Who?")
-            assert held(server) == [True]
-
-    def test_if_it_fails_without_one_as_well_nothing_is_remembered(self) -> None:
-        with LoopbackServer(lambda _: answer_error(500, "out of memory")) as server:
-            model = structured(server)
-            for _ in range(2):
-                with pytest.raises(Exception, match="out of memory"):
-                    model.invoke("Who?")
-        assert held(server) == [True, False] * 2
-
-    def test_json_schema_is_asked_for_whatever_a_server_says(self) -> None:
-        with refusing(answer_error(400, "no")) as server:
-            model = Llama3ToolModel(chat_openai(server), constrain="json_schema").with_structured_output(Person)
-            with pytest.raises(Exception, match="no"):
-                model.invoke("Who?")
-        assert held(server) == [True]
 
     def test_the_responses_api_has_a_place_of_its_own(self) -> None:
         text = {"type": "output_text", "text": CALL, "annotations": []}

@@ -7,14 +7,11 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableBinding
 from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from pydantic import BaseModel, Field, ValidationError
 
 import llama3_tools
-from integrations.langchain.scripted import CALL
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
 from llama3_tools import ToolDefinitionError, render_tool_prompt
 
@@ -89,20 +86,11 @@ class TestWhatIsTakenForATool:
         assert bound.kwargs["tools"] == parser.tools
         assert bound.invoke("Hi").tool_calls[0]["name"] == name
 
-    def test_any_iterable_of_them_is_a_list(self) -> None:
-        assert names(Llama3JsonToolOutputParser(tools=(get_weather, GetWeather))) == ["get_weather", "GetWeather"]
-        assert names(Llama3JsonToolOutputParser(tools=iter([get_weather]))) == ["get_weather"]
-
     def test_what_becomes_of_the_given_dict_later_does_not_matter(self) -> None:
         given: dict[str, Any] = {"type": "function", "function": {**FUNCTION}}
         parser = Llama3JsonToolOutputParser(tools=[given])
         given["function"]["name"] = "other"
         assert names(parser) == ["get_weather"]
-
-    def test_they_can_be_exchanged(self) -> None:
-        parser = Llama3JsonToolOutputParser(tools=[get_weather])
-        assert parser.model_copy(update={"tools": [{"name": "other"}]}).invoke(CALL) == AIMessage(CALL)
-        assert len(parser.model_copy(update={"tools": None}).invoke(CALL).tool_calls) == 1
 
 
 class TestWhatIsNot:
@@ -152,35 +140,15 @@ class TestWhatIsNot:
                 id="a custom tool",
             ),
             pytest.param(
-                [{"function": FUNCTION}, get_weather],
-                r"tools\[1\]: the name 'get_weather' is declared twice",
-                id="twice",
-            ),
-            pytest.param(
                 [functools.partial(get_weather)],
                 r"tools\[0\] \(the partial\) cannot be read as a tool: ",
                 id="a partial",
-            ),
-            *(
-                pytest.param(
-                    [{"name": "f", "parameters": PARAMETERS, key: PARAMETERS}],
-                    rf"tools\[0\] has both parameters and {key}: give the schema of its arguments once",
-                    id=f"parameters and {key}",
-                )
-                for key in ("input_schema", "inputSchema")
-            ),
-            pytest.param(
-                [{"name": "f", "parameters": ["x"]}], r"tools\[0\]: the parameters of f are a list", id="no schema"
             ),
         ],
     )
     def test_without_what_a_tool_needs(self, given: list[Any], message: str) -> None:
         with pytest.raises(ToolDefinitionError, match=message):
             Llama3JsonToolOutputParser(tools=given)
-
-    def test_the_tools_need_no_name(self) -> None:
-        parser = Llama3JsonToolOutputParser([{"name": "now"}], repair=True)
-        assert parser == Llama3JsonToolOutputParser(tools=[{"name": "now"}], repair=True)
 
     def test_a_value_that_does_not_exist(self) -> None:
         with pytest.raises(ValidationError, match="'collect' or 'raise'"):
@@ -198,13 +166,3 @@ class TestFormatInstructions:
         parser = Llama3JsonToolOutputParser(tools=[get_weather])
         assert parser.get_format_instructions() == render_tool_prompt(parser.tools or [])
         assert '"name": "get_weather"' in parser.get_format_instructions()
-
-    @pytest.mark.parametrize("tools", [None, []])
-    def test_without_tools_there_is_nothing_to_show(self, tools: list[str] | None) -> None:
-        assert Llama3JsonToolOutputParser(tools=tools).get_format_instructions() == ""
-
-    def test_their_braces_do_not_disturb_a_prompt_template(self) -> None:
-        parser = Llama3JsonToolOutputParser(tools=[get_weather])
-        template = ChatPromptTemplate.from_messages([("user", "{tools}\n\n{question}")])
-        prompt = template.partial(tools=parser.get_format_instructions()).invoke({"question": "How is Paris?"})
-        assert prompt.to_messages()[0].content == f"{parser.get_format_instructions()}\n\nHow is Paris?"

@@ -11,7 +11,7 @@ from langchain_core.tools import tool
 from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import Answer, LoopbackServer, Request
 from endpoints.wire import answer_events, answer_json, api
-from integrations.langchain.agents import QUESTION, agent_on, call, chat_openai, in_every_way, shown
+from integrations.langchain.agents import call, chat_openai
 from integrations.langchain.scripted import summed
 from langchain_llama3_tools import Llama3ToolModel
 
@@ -103,21 +103,6 @@ def test_a_model_that_cannot_be_asked_for_one_call_is_not() -> None:
 
     model = Llama3ToolModel(Model(responses=[ANSWERS["as text"] * 2]), tools_in="request")
     assert len(model.bind_tools([add], parallel_tool_calls=False).invoke("1 + 2?").tool_calls) == 1
-
-
-def test_with_the_choice_of_none_there_are_none() -> None:
-    with LoopbackServer(calling(call("math_add", a=1, b=2))) as server:
-        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], tool_choice="none")
-        assert bound.invoke("1 + 2?").tool_calls == []
-    assert not {"tools", "tool_choice"} & server.requests[0].body.keys()
-
-
-@in_every_way
-@pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
-def test_agents_run_them(run: Any, text: str | None) -> None:
-    with LoopbackServer(calling(text)) as server:
-        messages = run(agent_on(server, add, tools_in="request"), QUESTION)["messages"]
-    assert shown(messages)[1:] == [("ai", [{"a": 1, "b": 2}]), ("tool", "3"), ("ai", "It is 3.")]
 
 
 def test_a_model_that_takes_no_tools_is_an_error_that_says_what_to_do() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import pytest
 from llama_index.core.agent.workflow import (
     AgentStream,
     AgentWorkflow,
-    CodeActAgent,
     FunctionAgent,
     ToolCall,
     ToolCallResult,
@@ -19,8 +17,6 @@ from llama_index.core.agent.workflow import (
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.prompts import PromptTemplate
-from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context, JsonPickleSerializer, JsonSerializer
 
 from endpoints.script import scripted
 from endpoints.server import Answer, LoopbackServer, Request
@@ -85,78 +81,6 @@ class TestFunctionAgent:
         assert "tool_calls" not in second["messages"][1]
         assert "tool_call_id" not in second["messages"][2]
 
-    async def test_several_calls_run_and_results_come_in_the_order_of_the_calls(self) -> None:
-        async def slow(city: str) -> str:
-            """Return the weather, late."""
-            await asyncio.sleep(0.05)
-            return f"Rain in {city}"
-
-        tools = [FunctionTool.from_defaults(async_fn=slow, name="get_weather"), FunctionTool.from_defaults(get_time)]
-        with endpoint(f"{WEATHER}; {TIME}", "Done.") as served:
-            answer, events = await run(agent_of(served.llm(), tools=tools))
-        assert answer == "Done."
-        assert results(events) == ["12:30 CET", "Rain in Paris"]
-        assert served.messages(1)[1:] == [
-            ("assistant", f"{WEATHER}\n{TIME}"),
-            ("user", "Result of get_weather: Rain in Paris\n\nResult of get_time: 12:30 CET"),
-        ]
-
-    async def test_a_tool_may_answer_itself(self) -> None:
-        tool = FunctionTool.from_defaults(get_weather, return_direct=True)
-        with endpoint(WEATHER, "Hello.") as served:
-            agent = agent_of(served.llm(), tools=[tool])
-            memory = ChatMemoryBuffer.from_defaults()
-            answer, _ = await run(agent, memory=memory)
-            again, _ = await run(agent, "Hi", memory=memory)
-        assert (answer, again) == ("Sun in Paris", "Hello.")
-        assert served.messages(1)[1:] == [
-            ("assistant", WEATHER),
-            ("user", "Result of get_weather: Sun in Paris"),
-            ("assistant", "Sun in Paris"),
-            ("user", "Hi"),
-        ]
-        assert all("tool_call_id" not in message for message in served.bodies[1]["messages"][:2])
-        assert "tool_call_id" not in served.bodies[1]["messages"][3]
-
-    async def test_a_forced_first_tool_is_asked_for_by_name(self) -> None:
-        with endpoint(TIME, "Done.") as served:
-            await run(agent_of(served.llm(), initial_tool_choice="get_time"))
-        assert "Call the function 'get_time' in your reply." in served.messages(0)[0][1]
-        assert "Call the function" not in served.messages(1)[0][1]
-        assert "tool_choice" not in served.bodies[0]
-
-    @pytest.mark.parametrize("text", ["", "{x", "It is {warm}.", "[1, 2]"])
-    async def test_an_answer_without_a_call_is_the_answer(self, text: str) -> None:
-        with endpoint(say(text)) as served:
-            answer, events = await run(agent_of(served.llm()))
-        assert (answer, deltas(events)) == (text, text)
-
-    async def test_a_context_is_saved_and_restored(self) -> None:
-        with endpoint(WEATHER, "Sunny.", "You asked of Paris.") as served:
-            agent = agent_of(served.llm())
-            context, memory = Context(agent), ChatMemoryBuffer.from_defaults()
-            await run(agent, ctx=context, memory=memory)
-            saved = json.dumps(context.to_dict(serializer=JsonSerializer()))
-            messages = [message.model_dump_json() for message in memory.get_all()]
-            restored = Context.from_dict(agent, json.loads(saved), serializer=JsonSerializer())
-            memory = ChatMemoryBuffer.from_defaults(chat_history=list(map(ChatMessage.model_validate_json, messages)))
-            answer, _ = await run(agent, "What did I ask?", ctx=restored, memory=memory)
-        assert answer == "You asked of Paris."
-        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "user", "assistant", "user"]
-        assert served.messages(2)[0][1].startswith(PROMPT)
-        assert PROMPT not in served.messages(2)[-1][1]
-
-    async def test_a_context_is_saved_with_its_memory_by_pickle(self) -> None:
-        with endpoint(WEATHER, "Sunny.", "You asked of Paris.") as served:
-            agent = agent_of(served.llm())
-            context = Context(agent)
-            await run(agent, ctx=context)
-            saved = json.dumps(context.to_dict(serializer=JsonPickleSerializer()))
-            restored = Context.from_dict(agent, json.loads(saved), serializer=JsonPickleSerializer())
-            answer, _ = await run(agent, "What did I ask?", ctx=restored)
-        assert answer == "You asked of Paris."
-        assert [role for role, _ in served.messages(2)] == ["user", "assistant", "user", "assistant", "user"]
-
     async def test_the_caller_s_history_and_memory_are_left_alone(self) -> None:
         history = [ChatMessage(content="Hi"), ChatMessage(role="assistant", content="Hello.")]
         memory = ChatMemoryBuffer.from_defaults(chat_history=list(history))
@@ -215,20 +139,6 @@ async def test_agents_hand_over_to_each_other(streaming: bool) -> None:
     assert [name for name, _ in called(events)] == ["handoff", "get_time"]
     assert '"name": "handoff"' in served.messages(0)[0][1]
     assert handoff in served.messages(1)[1][1]
-
-
-@pytest.mark.parametrize("streaming", [True, False])
-async def test_an_agent_that_writes_code(streaming: bool) -> None:
-    ran: list[str] = []
-
-    async def execute(code: str) -> str:
-        ran.append(code)
-        return "3"
-
-    with endpoint("Code: <execute>print(1 + 2)</execute>", "It is 3.") as served:
-        agent = CodeActAgent(code_execute_fn=execute, llm=Llama3ToolLLM(served.llm()), streaming=streaming)
-        answer, _ = await run(agent, "1 + 2?")
-    assert (answer, ran) == ("It is 3.", ["print(1 + 2)"])
 
 
 class TestPrograms:

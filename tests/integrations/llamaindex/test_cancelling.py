@@ -13,7 +13,7 @@ from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from workflows.errors import WorkflowCancelledByUser
 
-from cancelling import cancel_reading, tasks
+from cancelling import tasks
 from endpoints.script import Turn, cut_at
 from integrations.llamaindex.endpoint import TOOLS, WEATHER, endpoint
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolLLM
@@ -60,24 +60,6 @@ async def test_closing_a_parsed_stream_closes_the_one_behind_it_at_once(count: i
     assert not await tasks()
 
 
-@pytest.mark.parametrize("count", [1, 5, 100])
-def test_a_loop_that_is_left_leaves_nothing_to_close(count: int):
-    source = Source()
-    for number, _ in enumerate(Llama3JsonToolOutputParser().stream(source.responses()), start=1):
-        if number == count:
-            break
-    gc.collect()
-    assert source.is_closed
-
-
-async def test_cancelling_a_task_that_waits_for_the_model():
-    source = Source(waits=True)
-    stream = Llama3JsonToolOutputParser().astream(source.aresponses())
-    await cancel_reading(stream, lambda response: len(response.message.blocks) > 1)
-    assert source.is_closed
-    assert not await tasks()
-
-
 def long() -> Turn:
     return Turn(pieces=cut_at(TEXT, *range(3, len(TEXT), 3)), pause=0.001)
 
@@ -112,14 +94,6 @@ def test_a_loop_over_a_server_s_stream_that_is_left_gives_the_connection_back():
         gc.collect()
         answer = llm.chat_with_tools(TOOLS, "Weather in Paris?")
     assert [call.tool_kwargs for call in llm.get_tool_calls_from_response(answer)] == [{"city": "Paris"}]
-
-
-async def test_a_task_that_waits_for_a_server_is_cancelled():
-    with endpoint(long(), "Hello.") as served:
-        llm = Llama3ToolLLM(served.llm())
-        await cancel_reading(await llm.astream_chat_with_tools(TOOLS, "Weather in Paris?"), lambda _: True)
-        assert not await tasks()
-        assert (await llm.achat_with_tools(TOOLS, "Hi")).message.content == "Hello."
 
 
 async def test_an_agent_that_is_cancelled_half_way_leaves_no_task():

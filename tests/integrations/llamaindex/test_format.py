@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import pytest
 from llama_index.core.llms import ChatMessage, MessageRole
-from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
+from llama_index.core.prompts import PromptTemplate
 
 from integrations.llamaindex.scripted import CALL, ScriptedLLM
 from llama3_tools import render_tool_prompt
@@ -43,10 +42,6 @@ def test_without_tools_nothing_changes(parser: Llama3JsonToolOutputParser) -> No
     assert parser.format_messages([SYSTEM, ASKED]) == [SYSTEM, ASKED]
 
 
-def test_a_query_gets_the_prompt_in_front() -> None:
-    assert PARSER.format("Weather in {city}?") == f"{PROMPT}\n\nWeather in {{city}}?"
-
-
 @pytest.mark.parametrize("is_chat_model", [True, False])
 async def test_predict_gives_the_text_and_shows_the_tools_once(is_chat_model: bool) -> None:
     llm = ScriptedLLM(chunks=["Let me check. ", CALL, " Done."], is_chat_model=is_chat_model)
@@ -57,23 +52,3 @@ async def test_predict_gives_the_text_and_shows_the_tools_once(is_chat_model: bo
     for prompt in llm.prompts:
         assert prompt.count("Given the following functions") == 1
         assert f"{PROMPT}\n\nWeather in Paris?" in prompt
-
-
-def test_chat_complete_and_their_streams_are_left_alone() -> None:
-    llm = ScriptedLLM(chunks=[CALL])
-    llm.output_parser = PARSER
-    messages = [ChatMessage(content="Weather?")]
-    assert llm.chat(messages).message.content == llm.complete("Weather?").text == CALL
-    assert [response.delta for response in llm.stream_chat(messages)] == [CALL]
-    with pytest.raises(NotImplementedError, match="not supported for streaming"):
-        llm.stream(QUESTION, city="Paris")
-
-
-def test_a_chat_prompt_shows_the_tools_in_the_first_user_message_each_time() -> None:
-    given: Any = {"message_templates": [SYSTEM, ChatMessage(role=MessageRole.USER, content="Weather in {city}?")]}
-    template, llm = ChatPromptTemplate(**given, output_parser=PARSER), ScriptedLLM(chunks=["Hello."])
-    llm.output_parser = PARSER
-    for city in ["Paris", "Rome"]:
-        assert template.format_messages(city=city)[1].content == f"{PROMPT}\n\nWeather in {city}?"
-        assert llm.predict(ChatPromptTemplate(**given), city=city) == "Hello."
-        assert llm.prompts[-1].startswith(f"system: Be brief.\nuser: {PROMPT}\n\nWeather in {city}?")

@@ -85,17 +85,6 @@ def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str
     ]
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "written"),
-    [("", "{}"), ({}, "{}"), ('{"city": "Par', '{"city": "Par')],
-    ids=["blank", "empty", "no JSON"],
-)
-def test_arguments_are_shown_as_they_are(kwargs: Any, written: str) -> None:
-    assert shown([assistant(call("1", kwargs=kwargs))]) == [
-        ("assistant", f'{{"name": "get_weather", "parameters": {written}}}')
-    ]
-
-
 def test_calls_in_the_additional_arguments_count() -> None:
     calls = [{"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}]
     message = ChatMessage(role="assistant", content=None, additional_kwargs={"tool_calls": calls})

@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 from llama_index.core.base.llms.types import ToolCallBlock
-from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
-from pydantic import ValidationError
+from llama_index.core.llms import MessageRole, TextBlock
 
 from integrations.llamaindex.scripted import CALL, OPEN
 from llama_index_llama3_tools import (
@@ -30,18 +29,6 @@ def test_a_message_has_one_text_then_the_calls() -> None:
         ToolCallBlock(tool_call_id=first.tool_id, tool_name="get_weather", tool_kwargs={"city": "Paris"}),
         ToolCallBlock(tool_call_id=second.tool_id, tool_name="get_weather", tool_kwargs={"city": "Rome"}),
     ]
-
-
-def test_a_message_of_calls_alone_has_no_text() -> None:
-    message = parse(CALL).to_chat_message()
-    assert [block.block_type for block in message.blocks] == ["tool_call"]
-    assert message.content is None
-
-
-@pytest.mark.parametrize("text", ["", "Hello.", "  "])
-def test_a_message_without_calls_is_its_text(text: str) -> None:
-    message = parse(text).to_chat_message()
-    assert message == ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
 
 def test_a_message_repeats_its_calls_as_openai_writes_them() -> None:
@@ -69,8 +56,3 @@ def test_nothing_that_is_shown_hides_or_commands_a_terminal() -> None:
     output = parse(f"<tool_call>{{'name': 'f{hidden}'}}</tool_call>")
     assert r"\u202e\u3164" in repr(output)
     assert not {"\x1b", "\u202e", "\u3164", "\ufe0f", "\u200c"} & set(repr(output))
-
-
-def test_an_output_is_frozen() -> None:
-    with pytest.raises(ValidationError, match="frozen"):
-        parse("Hello.").text = "Bye."  # type: ignore[misc]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from llama_index.core.agent.react.output_parser import ReActOutputParser
+from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.llms.function_calling import FunctionCallingLLM
-from llama_index.core.tools import BaseTool
+from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.types import BaseOutputParser
 
 import llama_index_llama3_tools
@@ -25,8 +26,10 @@ def test_what_is_private_in_the_framework_and_overridden_is_there() -> None:
     # All that the package takes of LlamaIndex beyond its public names. It is abstract: each such LLM has to have it.
     assert "_prepare_chat_with_tools" in FunctionCallingLLM.__abstractmethods__
     files = [file.read_text("utf-8") for file in PACKAGE.glob("*.py")]
-    own = set(re.findall(r"(?:def |self\.|cls\.)(_[a-z]\w*)", "".join(files)))
-    bases = [FunctionCallingLLM, BaseOutputParser, ReActOutputParser, BaseTool]
-    theirs = {name for base in bases for name in dir(base) if name.startswith("_") and not name.startswith("__")}
+    own = set(re.findall(r"(?:def |\.)(_[a-z]\w*)", "".join(files)))
+    tool = get_function_tool(ThinkingBlock)
+    theirs = {name for base in (FunctionCallingLLM, BaseOutputParser, ReActOutputParser, tool) for name in dir(base)}
     streams = {"_structured_stream_call", "_structured_astream_call", "_extend_messages"}
-    assert own & theirs == {"_prepare_chat_with_tools", *streams}
+    assert {name for name in own & theirs if name[:2] != "__"} == {"_prepare_chat_with_tools", *streams, "_metadata"}
+    # By this, the tools are known that make an object of a class.
+    assert tool.fn.__module__ == get_function_tool.__module__

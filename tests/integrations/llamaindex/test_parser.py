@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from typing import Any
 
@@ -135,16 +134,6 @@ def test_a_tool_keeps_the_name_that_agents_look_it_up_by() -> None:
 def test_a_tool_without_a_schema_takes_one_input() -> None:
     parser = Llama3JsonToolOutputParser([ToolMetadata("Looks something up", "look_up", None)])
     assert parser.chat.tools["look_up"].parameters["required"] == ["input"]
-
-
-def test_a_copy_reads_the_same() -> None:
-    parser = Llama3JsonToolOutputParser([WEATHER])
-    for other in (copy.deepcopy(parser), pickle.loads(pickle.dumps(parser))):  # noqa: S301 (made here)
-        assert [call.tool_name for call in other.parse(CALL).tool_calls] == ["get_weather"]
-
-
-def test_tools_may_come_from_a_generator() -> None:
-    assert "get_weather" in Llama3JsonToolOutputParser(tool for tool in [WEATHER]).chat.tools
 
 
 def test_without_tools_every_name_is_a_call_and_with_an_empty_list_none() -> None:

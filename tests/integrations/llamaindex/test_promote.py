@@ -11,11 +11,10 @@ from llama_index.core.llms import (
     ChatResponse,
     CompletionResponse,
     MessageRole,
-    MockFunctionCallingLLM,
     TextBlock,
 )
 
-from integrations.llamaindex.scripted import CALL, ScriptedLLM, calls_in
+from integrations.llamaindex.scripted import CALL, calls_in
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 
 PARSER = Llama3JsonToolOutputParser()
@@ -66,18 +65,6 @@ def test_what_holds_no_text_call_stays_as_it_is(given: ChatResponse) -> None:
     assert PARSER.promote(given) is given
 
 
-def test_a_call_of_the_server_runs_after_those_of_the_text() -> None:
-    native = ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs="{}")
-    promoted = PARSER.promote(response(TextBlock(text=f"Hm. {CALL}"), native, delta=f"Hm. {CALL}"))
-    assert (kinds(promoted), promoted.delta) == (["text", "tool_call", "tool_call"], "Hm.")
-    assert promoted.message.blocks[-1] == ToolCallBlock(tool_call_id="1", tool_name="f", tool_kwargs={})
-
-
-def test_promoting_twice_changes_nothing() -> None:
-    promoted = PARSER.promote(response(TextBlock(text=f"Hm. {CALL}")))
-    assert PARSER.promote(promoted).message == promoted.message
-
-
 def test_images_in_additional_arguments_are_not_added_twice() -> None:
     message = ChatMessage(content=CALL)
     message.additional_kwargs["images"] = []
@@ -94,31 +81,6 @@ def test_what_is_no_response_is_refused() -> None:
     wrong: Any = CALL
     with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str$"):
         PARSER.promote(wrong)
-
-
-async def test_it_works_on_what_llms_answer() -> None:
-    llm = ScriptedLLM(chunks=["Hm. ", CALL])
-    messages = [ChatMessage(content="Weather?")]
-    for given in (llm.chat(messages), await llm.achat(messages), llm.complete(""), await llm.acomplete("")):
-        assert kinds(PARSER.promote(given)) == ["text", "tool_call"]
-
-
-def test_a_function_calling_llm_reads_the_blocks() -> None:
-    llm = MockFunctionCallingLLM()
-    promoted = PARSER.promote(response(TextBlock(text=CALL)))
-    promoted.message.additional_kwargs.clear()
-    [call] = llm.get_tool_calls_from_response(promoted)
-    assert (call.tool_name, call.tool_kwargs) == ("get_weather", {"city": "Paris"})
-
-
-def test_the_last_response_of_a_stream_is_a_whole_one() -> None:
-    for last in (
-        list(ScriptedLLM(chunks=["Hi ", CALL[:-1], CALL[-1]]).stream_complete(""))[-1],
-        list(ScriptedLLM(chunks=["Hi ", CALL[:-1], CALL[-1]]).stream_chat([ChatMessage("?")]))[-1],
-    ):
-        message = Llama3JsonToolOutputParser().promote(last).message
-        assert message.content == "Hi"
-        assert calls_in(message) == [("get_weather", {"city": "Paris"})]
 
 
 def test_a_function_call_as_servers_once_sent_it_is_a_call() -> None:

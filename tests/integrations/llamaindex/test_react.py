@@ -113,6 +113,29 @@ def test_arguments_fit_the_tool(opening: str) -> None:
     assert read(Llama3ReActOutputParser(tools, coerce_arguments=False).parse(output))[2] == given
 
 
+@pytest.mark.parametrize(
+    ("written", "arguments"),
+    [
+        ('{"city": "Rome", "days": 2} I hope.', {"city": "Rome", "days": 2}),
+        ("```\n{'city': \"Rome's\",\n\n 'sunny': None,}\n```", {"city": "Rome's", "sunny": None}),
+        ('{"code": "f({})"}\nAnswer: {x}', {"code": "f({})"}),
+        ("{}", {}),
+        ("{oops}", None),
+        ('{"city": "Rome", "days": soon}', None),
+        ("{'city': 'Rome'} {", {"city": "Rome"}),
+        ("get_weather {city} {}", None),
+    ],
+)
+def test_the_input_of_an_action_is_what_the_model_wrote_or_the_step_is_an_error(written: str, arguments: Any) -> None:
+    output = f"Thought: So.\nAction: get_weather\nAction Input: {written}"
+    parser = Llama3ReActOutputParser(coerce_arguments=False)
+    if arguments is None:
+        with pytest.raises(MalformedToolCallError, match=r"get_weather \(malformed\)"):
+            parser.parse(output)
+    else:
+        assert read(parser.parse(output)) == ("So.", "get_weather", arguments)
+
+
 def test_limits_hold_in_both_forms() -> None:
     limited = Llama3ReActOutputParser(TOOLS, limits=Limits(max_call_length=256))
     action, call = (output.replace("Paris", "Paris" * 60) for output in (ACTION, WEATHER))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCallBlock
+from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole, TextBlock
 
 from chunkings import chunkings
@@ -67,19 +67,11 @@ class TestWholeResponses:
         for given in (response(TextBlock(text=output)), CompletionResponse(text=output)):
             assert parts(parser().promote(given).message) == expected
 
-    def test_an_output_can_begin_inside_it(self) -> None:
-        parsed = parser(starts_reasoning=True).parse(f"Is it {CALL}?\n</think>\n\n{CALL}")
-        assert parts(parsed.to_chat_message()) == [("thinking", f"Is it {CALL}?"), ("tool_call", "get_weather")]
-
     def test_what_the_server_split_off_stays_beside_it(self) -> None:
         signed = ThinkingBlock(content="So.", additional_information={"signature": "…"})
         promoted = parser().promote(response(signed, TextBlock(text=THINKS_AND_CALLS)))
         assert promoted.message.blocks[0] == signed
         assert parts(promoted.message)[1:] == [("thinking", f"They want {CALL}."), ("tool_call", "get_weather")]
-
-    def test_where_the_server_split_it_off_the_text_does_not_begin_inside_it(self) -> None:
-        promoted = parser(starts_reasoning=True).promote(response(ThinkingBlock(content="So."), TextBlock(text="Hi.")))
-        assert parts(promoted.message) == [("thinking", "So."), ("text", "Hi.")]
 
 
 class TestStreams:
@@ -101,62 +93,9 @@ class TestStreams:
         for chunks in chunkings(output):
             self.check(list(parser().stream(ScriptedLLM(chunks=chunks).stream_chat([]))), output, {})
 
-    @pytest.mark.parametrize("output", ["Is it Paris?\n</think>\n\nSunny.", "Hm", f"<think>So.</think>{CALL}"])
-    async def test_a_stream_can_begin_inside_it(self, output: str) -> None:
-        options = {"starts_reasoning": True}
-        for chunks in chunkings(output):
-            stream = parser(**options).astream(await ScriptedLLM(chunks=chunks).astream_chat([]))
-            self.check([shown async for shown in stream], output, options)
-
     def test_it_is_shown_at_once(self) -> None:
         llm = ScriptedLLM(chunks=["<think>Is ", "it", " Paris?</th", "ink>", "Yes."])
         deltas = [(shown.additional_kwargs, shown.delta) for shown in parser().stream(llm.stream_chat([]))]
         thoughts = [kwargs.get("thinking_delta") for kwargs, _ in deltas]
         assert thoughts == ["Is", " it", " Paris?", None, None]
         assert [delta for _, delta in deltas] == ["", "", "", "", "Yes."]
-
-    def test_it_follows_what_the_server_splits_off(self) -> None:
-        def shown(server: str, text: str, delta: str, **kwargs: str) -> ChatResponse:
-            blocks = ThinkingBlock(content=server), TextBlock(text=text)
-            return response(*blocks, delta=delta, additional_kwargs=kwargs)
-
-        stream = [
-            shown("So", "", "", thinking_delta="So"),
-            shown("So.", "<think>Hm", "<think>Hm", thinking_delta="."),
-            shown("So.", "<think>Hm.</think>Hi.", ".</think>Hi."),
-        ]
-        before = [given.model_copy(deep=True) for given in stream]
-        responses = list(parser(starts_reasoning=True).stream(stream))
-        assert [one.additional_kwargs for one in responses] == [
-            {"thinking_delta": "So"},
-            {"thinking_delta": ".\n\nHm"},
-            {"thinking_delta": "."},
-        ]
-        assert parts(responses[-1].message) == [("thinking", "So."), ("thinking", "Hm."), ("text", "Hi.")]
-        assert said(responses) == "Hi."
-        assert stream == before
-
-    @pytest.mark.parametrize("known_by", ["the block", "the delta"])
-    def test_where_the_server_splits_it_off_the_text_does_not_begin_inside_it(self, known_by: str) -> None:
-        blocks: list[ContentBlock] = [ThinkingBlock(content="So.")] if known_by == "the block" else []
-        kwargs: dict[str, Any] = {"thinking_delta": "So."} if known_by == "the delta" else {"thinking_delta": None}
-        stream = [
-            response(*blocks, TextBlock(text=""), delta="", additional_kwargs=kwargs),
-            response(*blocks, TextBlock(text="Hi."), delta="Hi."),
-        ]
-        responses = list(parser(starts_reasoning=True).stream(stream))
-        assert (said(responses), parts(responses[-1].message)[-1]) == ("Hi.", ("text", "Hi."))
-
-    @pytest.mark.parametrize("text", [f"<think>{CALL}?</think>", "<think>So.</think>Sure, ", "Sure, "])
-    def test_it_is_split_off_beside_calls_of_the_server(self, text: str) -> None:
-        call = ToolCallBlock(tool_call_id="1", tool_name="now")
-        for chunks in chunkings(text):
-            stream = [response(TextBlock(text=chunk), delta=chunk) for chunk in chunks]
-            stream += [response(TextBlock(text=text), call, delta=""), response(TextBlock(text=text), call, delta="")]
-            responses = list(parser().stream(stream))
-            whole = parser().promote(stream[-1]).message
-            assert parts(responses[-1].message) == parts(whole)
-            assert (said(responses), thought(responses)) == (
-                whole.content or "",
-                dict(parts(whole)).get("thinking", ""),
-            )

@@ -8,7 +8,6 @@ from typing import Any
 
 import openai
 import pytest
-from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import FunctionTool
@@ -16,7 +15,7 @@ from llama_index.llms.openai_like import OpenAILike
 
 from endpoints.server import Answer
 from endpoints.wire import answer_error, answer_events, answer_json
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, Endpoint, endpoint, explained, get_weather
+from integrations.llamaindex.endpoint import TOOLS, Endpoint, endpoint, explained, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.ways import WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
@@ -120,35 +119,6 @@ class TestNativeCalls:
             for response in responses:
                 assert all(call in expected for call in calls(response.message)), "no call is shown by halves"
 
-    async def test_arguments_that_are_no_object_become_text(self) -> None:
-        arguments = '{"city": "Par'
-        written = f'{{"name": "get_weather", "parameters": {arguments}}}'
-        streamed = native_stream({"content": "Hm."}, piece(0, arguments, "1", "get_weather"))
-        with endpoint(native(("1", "get_weather", arguments), text="Hm."), streamed, streamed) as served:
-            llm = native_llm(served, max_retries=0)
-            whole = llm.chat_with_tools(TOOLS, "Weather?").message
-            responses = list(llm.stream_chat_with_tools(TOOLS, "Weather?"))
-            answer = str(await FunctionAgent(tools=TOOLS, llm=llm).run("Weather?"))
-        for message in (whole, responses[-1].message):
-            assert (message.content, calls(message)) == (f"Hm. {written}", [])
-        assert "".join(response.delta or "" for response in responses) == f"Hm. {written}"
-        assert answer == f"Hm. {written}"
-
-    @pytest.mark.parametrize("streaming", [True, False])
-    async def test_an_agent_sends_no_calls_back_for_templates_to_break_on(self, streaming: bool) -> None:
-        found = [("0", "get_weather", json.dumps(PARIS)), ("1", "get_time", '{"zone": "CET"}')]
-        first = native(*found)
-        if streaming:
-            first = native_stream(*(piece(n, text, call_id, name) for n, (call_id, name, text) in enumerate(found)))
-        with endpoint(first, "Done.") as served:
-            agent = FunctionAgent(tools=TOOLS, llm=native_llm(served), streaming=streaming)
-            assert str(await agent.run("Weather?")) == "Done."
-        assert served.messages(1) == [
-            ("user", "Weather?"),
-            ("assistant", f"{WEATHER}\n{TIME}"),
-            ("user", "Result of get_weather: Sun in Paris\n\nResult of get_time: 12:30 CET"),
-        ]
-
 
 class TestRefusals:
     @pytest.mark.parametrize("way", WITH_TOOLS)
@@ -161,7 +131,7 @@ class TestRefusals:
     )
     async def test_the_error_says_what_to_do(self, text: str, fix: str, way: str) -> None:
         with endpoint(answer_error(400, text)) as served, explained(re.escape(fix)) as error:
-            await WITH_TOOLS[way](native_llm(served))
+            await WITH_TOOLS[way](native_llm(served, tool_role="tool"))
         assert isinstance(error.value, openai.BadRequestError)
 
     def test_an_llm_that_completes_text_because_nobody_has_said_that_it_chats(self) -> None:

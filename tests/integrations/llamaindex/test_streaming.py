@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import pytest
@@ -73,14 +72,6 @@ def test_every_way_to_stream_gives_the_same(output: str, style: Style) -> None:
     for chunks in ([output], list(output), [output[:20], "", output[20:]]):
         llm = ScriptedLLM(chunks=chunks, style=style)
         check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
-
-
-@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
-async def test_every_kind_of_stream_gives_the_same(output: str) -> None:
-    llm, parser = ScriptedLLM(chunks=list(output)), Llama3JsonToolOutputParser()
-    check(list(parser.stream(llm.stream_complete("Weather?"))), output, len(output))
-    for stream in (await llm.astream_chat(messages()), await llm.astream_complete("Weather?")):
-        check([response async for response in parser.astream(stream)], output, len(output))
 
 
 def test_text_flows_and_a_call_appears_the_moment_it_is_closed() -> None:
@@ -174,13 +165,6 @@ def test_calls_that_the_server_found_come_at_the_end() -> None:
     assert (said([*responses, last]), stream) == ("Hm.", before)
 
 
-def test_so_do_those_in_the_additional_arguments() -> None:
-    given = {"id": "call_1", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
-    message = ChatMessage(content="", additional_kwargs={"tool_calls": [given]})
-    *_, last = Llama3JsonToolOutputParser().stream([ChatResponse(message=message, delta="")])
-    assert (calls_in(last.message), ids_in(last.message)) == ([("get_weather", {"city": "Rome"})], ["call_1"])
-
-
 def test_an_empty_stream_gives_nothing() -> None:
     assert list(Llama3JsonToolOutputParser(on_invalid="raise").stream([])) == []
 
@@ -203,33 +187,6 @@ async def test_a_malformed_call_raises_when_everything_is_out() -> None:
 async def test_what_is_no_response_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse of an LLM, not a "):
         list(Llama3JsonToolOutputParser().stream(wrong))
-
-
-@pytest.mark.parametrize("held", ['<tool_call>{"name": "now", "parameters": {}}', "<|python_tag|>import os", "[now(),"])
-async def test_a_stream_that_breaks_within_a_call_calls_nothing(held: str) -> None:
-    def breaking() -> Generator[ChatResponse, None, None]:
-        yield ChatResponse(message=ChatMessage(content=held), delta=held)
-        raise ConnectionError("reset by peer")
-
-    async def abreaking() -> AsyncGenerator[ChatResponse, None]:
-        for response in breaking():
-            yield response
-
-    parser = Llama3JsonToolOutputParser()
-    responses: list[ChatResponse] = []
-    with pytest.raises(ConnectionError, match="reset by peer"):
-        responses.extend(parser.stream(breaking()))
-    aresponses: list[ChatResponse] = []
-
-    async def collect() -> None:
-        async for response in parser.astream(abreaking()):
-            aresponses.append(response)  # noqa: PERF401 (an exception ends it)
-
-    with pytest.raises(ConnectionError, match="reset by peer"):
-        await collect()
-    for given in (responses, aresponses):
-        assert said(given) == held.removeprefix("<|python_tag|>")
-        assert [call for response in given for call in calls_in(response.message)] == []
 
 
 async def test_a_stream_need_not_be_a_generator() -> None:

@@ -199,11 +199,6 @@ class TestHolding:
             assert body.items() >= own.items()
             assert ("response_format" in body) is ("grammar" not in own)
 
-    def test_no_schema_goes_along_if_it_is_not_wanted(self):
-        with endpoint(AL) as served:
-            whole(on(served, constrain="off"))
-        assert "response_format" not in served.bodies[0]
-
 
 async def test_an_agent_gives_an_object_of_its_output_class():
     with endpoint("Al is three.", AL) as served, warnings.catch_warnings():

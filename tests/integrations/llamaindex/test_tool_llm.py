@@ -87,28 +87,6 @@ class TestAnswers:
 
 
 class TestQuestions:
-    @pytest.mark.parametrize(
-        ("kwargs", "expected"),
-        [
-            ({"tool_choice": "auto"}, None),
-            ({"tool_required": True}, "Call a function in your reply."),
-            ({"tool_required": True, "tool_choice": "auto"}, "Call a function in your reply."),
-            ({"tool_choice": "get_time"}, "Call the function 'get_time' in your reply."),
-        ],
-    )
-    def test_a_tool_choice_becomes_an_instruction(self, kwargs: dict[str, Any], expected: str | None) -> None:
-        with endpoint("x") as served:
-            Llama3ToolLLM(served.llm(), max_retries=0).chat_with_tools(TOOLS, "Weather?", **kwargs)
-        [(_, text)] = served.messages(0)
-        assert ("in your reply." in text) is bool(expected)
-        assert (expected or "") in text
-        assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(served.bodies[0])
-
-    def test_other_keywords_reach_the_llm(self) -> None:
-        with endpoint("x") as served:
-            Llama3ToolLLM(served.llm()).chat_with_tools(TOOLS, "Weather?", temperature=0.7)
-        assert served.bodies[0]["temperature"] == 0.7
-
     @pytest.mark.parametrize("way", PLAIN)
     async def test_plain_requests_are_those_of_the_wrapped_llm(self, way: str) -> None:
         inside, deltas = ScriptedLLM(chunks=[WEATHER]), list[str]()

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict, Field
-from llama_index.core.llms import ChatResponse
 from llama_index.core.tools import FunctionTool
 
-from integrations.llamaindex.ways import each
 from llama3_tools import render_tool_call
-from llama_index_llama3_tools import Llama3ToolLLM
 
 
 class Stop(BaseModel):
@@ -32,19 +29,6 @@ class Trip(BaseModel):
     days: int = 1
 
 
-WRITTEN = {
-    "stops": '[{"city": "Rome", "nights": "2"}, {"city": "90210", "nights": 1}]',
-    "tags": "['sun', 'sea']",
-    "days": "3",
-}
-FITTING = {
-    "stops": [{"city": "Rome", "nights": 2}, {"city": "90210", "nights": 1}],
-    "tags": ["sun", "sea"],
-    "days": 3,
-}
-SOON = {"stops": [], "days": "soon"}
-
-
 class Planner:
     """A tool that keeps what it was called with. LlamaIndex hands it on as it is: `fn_schema` only describes it."""
 
@@ -60,9 +44,3 @@ class Planner:
 
 def write(arguments: dict[str, Any]) -> str:
     return render_tool_call("plan", arguments)
-
-
-async def asked(llm: Llama3ToolLLM, way: str, tool: FunctionTool, **options: Any) -> list[ChatResponse]:
-    """Ask in one of the ways with tools, and return all responses."""
-    options = {"allow_parallel_tool_calls": True, **options}
-    return [response async for response in each(getattr(llm, way)([tool], "Plan!", **options))]

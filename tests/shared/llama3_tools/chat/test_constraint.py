@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import Hold, ToolChat
+from llama3_tools.chat import ServerConstraint, ToolChat
 
 NOW = {"name": "now"}
 THEN = {"name": "at.then", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}
@@ -88,11 +88,11 @@ class ResponseError(Exception):
 def test_some_errors_may_be_a_refusal(error: Exception, may: bool):
     class Model: ...
 
-    hold = Hold(Model(), "auto")
-    assert hold.lets_go(error) is may
+    hold = ServerConstraint(Model(), "auto")
+    assert hold.drop_if_refused(error) is may
     assert hold.is_on is not may
-    assert Hold(Model(), "json_schema").lets_go(error) is False
-    assert Hold(Model(), "off").is_on is False
+    assert ServerConstraint(Model(), "json_schema").drop_if_refused(error) is False
+    assert ServerConstraint(Model(), "off").is_on is False
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_what_the_user_holds_the_server_to_stands(settings: dict[str, Any], is_o
     class Model: ...
 
     model = Model()
-    assert Hold(model, "auto", settings).is_on is is_on
+    assert ServerConstraint(model, "auto", settings).is_on is is_on
     vars(model).update(settings)
-    assert Hold(model, "json_schema").is_on is is_on
+    assert ServerConstraint(model, "json_schema").is_on is is_on
 
 
 class StreamError(Exception):
@@ -127,14 +127,14 @@ def test_a_refusal_is_remembered_for_its_model_and_logged_once_an_answer_has_com
     class Model: ...
 
     model, other = Model(), Model()
-    hold = Hold(model, "auto")
+    hold = ServerConstraint(model, "auto")
     with caplog.at_level("INFO", "llama3_tools"):
-        hold.note_answer()
-        hold.lets_go(error)
-        assert Hold(model, "auto").is_on, "the error may have been another one"
-        hold.note_answer()
-        hold.note_answer()
-    assert (Hold(model, "auto").is_on, Hold(other, "auto").is_on) == (False, True)
+        hold.remember_refusal()
+        hold.drop_if_refused(error)
+        assert ServerConstraint(model, "auto").is_on, "the error may have been another one"
+        hold.remember_refusal()
+        hold.remember_refusal()
+    assert (ServerConstraint(model, "auto").is_on, ServerConstraint(other, "auto").is_on) == (False, True)
     assert caplog.messages == ["Model: the server does not take response_format, and is not asked with it again"]
 
 
@@ -142,10 +142,10 @@ def test_a_server_in_trouble_has_refused_nothing():
     class Model: ...
 
     model = Model()
-    hold = Hold(model, "auto")
-    assert hold.lets_go(StatusError(500, "CUDA out of memory"))
-    hold.note_answer()
-    again = Hold(model, "auto")
-    assert [again.lets_go(StatusError(400)), again.lets_go(StatusError(400))] == [True, False]
-    again.note_answer()
-    assert Hold(model, "auto").is_on
+    hold = ServerConstraint(model, "auto")
+    assert hold.drop_if_refused(StatusError(500, "CUDA out of memory"))
+    hold.remember_refusal()
+    again = ServerConstraint(model, "auto")
+    assert [again.drop_if_refused(StatusError(400)), again.drop_if_refused(StatusError(400))] == [True, False]
+    again.remember_refusal()
+    assert ServerConstraint(model, "auto").is_on

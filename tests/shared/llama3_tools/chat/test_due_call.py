@@ -64,21 +64,25 @@ def test_so_is_the_one_object_in_a_text_that_fits(text: str, content: str, tool_
 
 
 @pytest.mark.parametrize(
-    ("text", "output_tool", "called"),
+    ("text", "output_tools", "called"),
     [
-        ('```json\n{"name": "Al", "age": 3}\n```', "Person", [AL]),
-        ('{"name": "Al", "age": 3}', None, []),
-        ('Well: {"name": "Al", "age": 3}', "Person", []),
-        ('{"name": "Al", "age": 3} Next?', "Person", []),
-        ('{"name": "Al", "age": 3, "query": "x"}', "Person", []),
-        ("{}", "Person", []),
+        ('```json\n{"name": "Al", "age": 3}\n```', ["Person"], [AL]),
+        ('{"name": "Al", "age": 3}', ["now", "Person"], [AL]),
+        ('{"name": "Al", "age": 3}', ["Person", "Child"], []),
+        ('{"name": "Al", "age": 3}', [], []),
+        ('Well: {"name": "Al", "age": 3}', ["Person"], []),
+        ('{"name": "Al", "age": 3} Next?', ["Person"], []),
+        ('{"name": "Al", "age": 3, "query": "x"}', ["Person"], []),
+        ("{}", ["Person"], []),
     ],
 )
 def test_where_any_tool_is_due_an_object_alone_is_one_of_that_which_runs_nothing(
-    text: str, output_tool: str | None, called: list[object]
+    text: str, output_tools: list[str], called: list[object]
 ):
-    request = {"tool_choice": "required", "output_tool": output_tool}
-    reply = read_in_every_way(asked_with([PERSON, {"name": "now"}], request=request), {"content": text})
+    request = {"tool_choice": "required", "output_tools": output_tools}
+    reply = read_in_every_way(
+        asked_with([PERSON, {**PERSON, "name": "Child"}, {"name": "now"}], request=request), {"content": text}
+    )
     assert [call.arguments for call in reply.tool_calls] == called
     assert reply.content == (None if called else text)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, status_of, what_to_do
+from llama3_tools.chat.endpoint_errors import EndpointFault, add_advice, endpoint_fault, status_of, what_to_do
 
 CLIENT = SimpleNamespace(openai_api_base=None, api_base="http://127.0.0.1:1/v1", model="llama3.1")
 
@@ -80,14 +80,18 @@ FAULTS = {
         EndpointFault.NO_AUTO_TOOLS,
     ),
     "no role, as a failure": (named("InternalServerError", "Unknown role", status=500), EndpointFault.NO_TOOL_ROLE),
-    "a framework's word": (TypeError("'NoneType' has No Choices"), EndpointFault.NOT_A_COMPLETION),
+    "a closed loop": (
+        named("APIConnectionError", cause=RuntimeError("Event loop is closed")),
+        EndpointFault.CLOSED_LOOP,
+    ),
+    "a framework's word": (TypeError("Null value for 'choices'."), EndpointFault.NOT_A_COMPLETION),
     "anything else": (ValueError("out of memory"), None),
 }
 
 
 @pytest.mark.parametrize(("error", "fault"), FAULTS.values(), ids=FAULTS)
 def test_the_fault_is_told(error: Exception, fault: EndpointFault | None):
-    assert endpoint_fault(error, ["no Choices"]) is fault
+    assert endpoint_fault(error) is fault
 
 
 TO_DO = {
@@ -100,10 +104,14 @@ TO_DO = {
     ),
     EndpointFault.NOT_A_COMPLETION: ("the server's answer is not a completion: does the address end in /v1?"),
     EndpointFault.NO_SCHEME: "http://127.0.0.1:1/v1 must begin with http:// or https://",
-    EndpointFault.NO_TOOL_ROLE: None,
-    EndpointFault.NO_TOOLS: "put the tools into the prompt: as here",
+    EndpointFault.NO_TOOL_ROLE: 'the server does not know this role: use tool_role="user"',
+    EndpointFault.NO_TOOLS: 'put the tools into the prompt: tools_in="user"',
     EndpointFault.NO_AUTO_TOOLS: (
-        "start vLLM with --enable-auto-tool-choice and --tool-call-parser, or put the tools into the prompt: as here"
+        "start vLLM with --enable-auto-tool-choice and --tool-call-parser, "
+        'or put the tools into the prompt: tools_in="user"'
+    ),
+    EndpointFault.CLOSED_LOOP: (
+        "the client belongs to an earlier asyncio.run: make a new one, or use OpenAILike(…, reuse_client=False)"
     ),
 }
 
@@ -111,13 +119,15 @@ TO_DO = {
 @pytest.mark.parametrize("fault", EndpointFault)
 def test_what_to_do_is_said(fault: EndpointFault):
     error = named("APIConnectionError", "error", cause=OSError("no route"))
-    assert what_to_do(fault, error, CLIENT, "as here") == TO_DO[fault]
+    assert what_to_do(fault, error, CLIENT) == TO_DO[fault]
 
 
-def test_without_a_framework_the_prompt_is_no_cure():
-    assert what_to_do(EndpointFault.NO_TOOLS, ValueError(), CLIENT) is None
-    started = what_to_do(EndpointFault.NO_AUTO_TOOLS, ValueError(), CLIENT)
-    assert started == "start vLLM with --enable-auto-tool-choice and --tool-call-parser"
+@pytest.mark.parametrize(("tool_role", "is_told"), [("tool", True), ("ipython", True), ("user", False)])
+def test_it_is_added_once_if_it_is_a_cure(tool_role: str, is_told: bool):
+    error = named("BadRequestError", "Unexpected role: tool", status=400)
+    for client in (CLIENT, object()):
+        add_advice(error, client, tool_role)
+    assert getattr(error, "__notes__", []) == [TO_DO[EndpointFault.NO_TOOL_ROLE]] * is_told
 
 
 @pytest.mark.parametrize(

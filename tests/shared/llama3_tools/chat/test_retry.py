@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chats import CITY, TOOLS, asked, calls_in, content_in, deltas_of, made, native, read_in_every_way, refusals
-from llama3_tools.chat import Reply, Request, ToolChat
+from llama3_tools.chat import Reply, Request, ServerConstraint, ToolChat
+from llama3_tools.chat.messages import Message
 
 BAD = '{"name": "now", "parameters": {oops}}'
 MISFIT = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "soon"}}'
@@ -387,3 +388,36 @@ def test_a_model_is_told_of_a_tool_by_the_name_that_it_knows():
         {"role": "tool", "tool_call_id": "a", "content": "2"},
     ]
     assert chat.request(turn).messages[-1]["content"].startswith("Result of math_add: 2\n\nError of math_add: ")
+
+
+@pytest.mark.parametrize(
+    ("first", "choice", "error", "answer"),
+    [
+        (f"Hm. {BAD}", "auto", ConnectionRefusedError(), {"content": ""}),
+        (f"Hm. {BAD}", "auto", ValueError("of a callback"), None),
+        (f"Hm. {BAD}", "required", ConnectionRefusedError(), None),
+        (MISFIT, "auto", ConnectionRefusedError(), None),
+    ],
+)
+def test_if_it_cannot_be_asked_again_its_words_stand(first: str, choice: str, error: Exception, answer: Message | None):
+    request = asked().chat.request([], tool_choice=choice)
+    following = again(request, request.read({"content": first}))
+    constraint = ServerConstraint(None, "off")
+    if answer is None:
+        with pytest.raises(type(error)) as raised:
+            following.after_error(error, constraint)
+        assert raised.value is error
+    else:
+        assert following.after_error(error, constraint) == answer
+
+
+def test_what_groq_has_in_its_error_is_the_answer_and_a_refused_constraint_is_left_out():
+    request, constraint = (
+        asked(constrain="auto").chat.request([], tool_choice="required"),
+        ServerConstraint(Reply, "auto"),
+    )
+    error = ValueError("tool_use_failed")
+    error.body = {"error": {"failed_generation": NOW}}  # type: ignore[attr-defined]  # as OpenAI's client has it
+    assert request.after_error(error, constraint) == {"content": NOW, "failed_generation": NOW}
+    assert request.after_error(TypeError("unexpected keyword argument 'response_format'"), constraint) is None
+    assert constraint.is_on is False
