@@ -131,7 +131,7 @@ class Machine:
             return begin_object(turn, end) if is_object else turn.text_follows()
         if end > pos and char in _MAY_GO_ON:
             return GAP  # a run is bounded: there may be more of it
-        if char in "]})>*/" and content.last is last.CALL:
+        if char in "]})>*" and content.last is last.CALL:
             if char == "]" and markup.in_list:
                 return self._end_list()
             closing = self._closing(char)
@@ -171,8 +171,6 @@ class Machine:
         if char == "*":
             is_next = window.base + pos == turn.quotation.line_from
             return "**" if is_next and text.startswith("**", pos) and not turn.content.is_bold else ""
-        if char == "/":
-            return "/>" if text.startswith("/>", pos) else ""
         if turn.quotation.fence_is_fresh or not turn.content.may_close(char):
             return ""
         # A `>` that is not directly after it may be a comparison or an arrow.

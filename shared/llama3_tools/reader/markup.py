@@ -45,11 +45,10 @@ search_tokens_at_end = re.compile(rf"(?:(?:{_KNOWN})\s*)+\Z").search
 search_end_of_turn = re.compile(rf"(?=(?:{_END_OF_TURN}|{HEADER}|{IM_START}))").search
 """Searches for a token that ends a turn, or begins the next one."""
 match_closing_markup = re.compile(
-    r"(?:\s+|;(?=[\s<\[`*\])}>,;])|,(?=[ \t]*[\r\n<\[`*\])}])|/?[\])}>]|--!?>|<\?[^<>\n{]{0,60}>|\*\*|[`~]{3,16}[ \t]*"
+    r"(?:\s+|;(?=[\s<\[`*\])}>,;])|,(?=[ \t]*[\r\n<\[`*\])}])|[\])}>]|--!?>|<\?[^<>\n{]{0,60}>|\*\*|[`~]{3,16}[ \t]*"
     rf"|\[(?:/|END_)[A-Z_]{{1,30}}\]|{_CLOSING_TAG}|{TOKEN}|{_KNOWN})*"
 ).match
 """Matches what goes with the call before it: all but what opens something."""
-finditer_closing_tags = re.compile(r"</([A-Za-z][\w:.-]*)").finditer
 search_markup_for_calls = re.compile(
     r"[<\[][|\uff5c]?(?!tools\b)\w*(?:tool|func|call|python_tag|python_start)", re.IGNORECASE
 ).search
