@@ -102,17 +102,22 @@ def _first(*, json: bool, names: bool, ended: bool) -> str:
     """Return what may begin something in text. Each begins with a literal character, which is fast to search for."""
     at_end = "" if ended else r"|\Z"
     end = r"\Z"
-    letter = r"|[^\W\d]" if names else ""
-    line = [rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|{_BETWEEN}\{{)"] if names else []
+    named = [rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|{_BETWEEN}\{{)"] if names else []
+    listed = [r"[ \t\n\r\[{]", r"/?[A-Z][A-Z_]{1,30}\]"]
+    if names:
+        listed.append(rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|\]{_BETWEEN}\{{)")
     if not ended:
-        line.append(rf"(?:{WORD_NAME}(?:{_BEGUN})?)?\Z" if names else rf"{beginnings(_FUNCTOOLS)}?\Z")
+        named.append(rf"(?:{WORD_NAME}(?:{_BEGUN})?)?\Z" if names else end)
+        listed.append(rf"(?:{WORD_NAME}(?:[ \t]{{0,8}}|\]{_BEGUN}))?\Z" if names else end)
+        listed.append(r"/?(?:[A-Z][A-Z_]{0,30})?\Z")
+    line = [*named, "functools.", *([] if names or ended else [rf"{beginnings(_FUNCTOOLS)}\Z"])]
     things = [
-        rf"\[(?=[ \t\n\r\[{{A-Z/]{letter}{at_end})",
+        rf"\[(?={'|'.join(listed)})",
         rf"<(?=[A-Za-z!?|\uff5c]{at_end})",
         *(rf"{char}(?<!{char}{char})(?={char}{char}{'' if ended else rf'|{char}?' + end})" for char in "`~"),
-        rf"\*(?=\*[ \t]{{0,4}}(?:[{{<\[`\w]{at_end}){at_end})",
+        rf"\*(?=\*[ \t]{{0,4}}(?:{'|'.join(['[{<`[]', *named])}){at_end})",
         ">>>" if ended else r">(?=>>|>?\Z)",
-        rf"\n(?=[ \t]*(?:{'|'.join([*line, 'functools.'])}))",
+        rf"\n(?=[ \t]*(?:{'|'.join(line)}))",
     ]
     if json:
         things.append(rf"\{{(?=[{OBJECT_BEGINS}]{at_end})")
