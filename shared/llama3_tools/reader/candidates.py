@@ -28,16 +28,6 @@ _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in 
 NO_CODE = Refusal(RejectionReason.NOT_A_CALL, "words after <|python_tag|>")
 
 
-class Head(NamedTuple):
-    """What names the tool before its arguments."""
-
-    name: str
-    format: str
-    start: int
-    """The offset at which it begins."""
-    deviations: tuple[str, ...]
-
-
 class Outcome(NamedTuple):
     """What a candidate turned out to be."""
 
@@ -71,13 +61,19 @@ class Candidate:
     format: str
     name: str | None = None
     """The tool that is named before it."""
-    head: Head | None = None
+    deviations: tuple[str, ...] = ()
+    """How that is not named as documented, a sentence each."""
     quoted: str | None = None
     """Why it is quoted, if it is."""
     is_part: bool = False
     """Whether it is a part of something."""
     reader: Reader | None = None
     """What reads it across chunks."""
+
+    @property
+    def is_after_name(self) -> bool:
+        """Whether it is an object of arguments, after the name of its tool."""
+        return self.name is not None and self.format not in ("pythonic", "code")
 
 
 class Candidates:
@@ -113,14 +109,14 @@ class Candidates:
 
     def judge(self, candidate: Candidate, parsed: JsonObject, end: int, raw: str) -> Outcome | None:
         """Return what an object is that ends at an offset."""
-        rules, head = self.rules, candidate.head
+        rules, name = self.rules, candidate.name
         found: Found | Refusal
         if end - candidate.begin > self.most:
             return self.too_long(candidate)
-        if head is not None:
-            found = rules.read_arguments(head.name, parsed)
-            if isinstance(found, WrittenCall) and head.deviations:
-                found = found._replace(deviations=head.deviations + found.deviations)
+        if name is not None:
+            found = rules.read_arguments(name, parsed)
+            if isinstance(found, WrittenCall) and candidate.deviations:
+                found = found._replace(deviations=candidate.deviations + found.deviations)
         else:
             found = rules.read(parsed)
             if type(found) is Refusal and found.name is None:
@@ -235,8 +231,8 @@ class _Mending:
         parsed = parse_object(json, 0) if json else None
         if parsed is None or parsed.flaw:
             return None
-        rules, head = self._candidates.rules, candidate.head
-        found = rules.read(parsed) if head is None else rules.read_arguments(head.name, parsed)
+        rules, name = self._candidates.rules, candidate.name
+        found = rules.read(parsed) if name is None else rules.read_arguments(name, parsed)
         if isinstance(found, Refusal):
             return None
         calls = calls_in(found)

@@ -120,7 +120,7 @@ class Content:
         if opens and self._opening < 0:
             self._opening = len(held)
         held.append(piece)
-        if len(held) - max(self._opening, 0) > _MANY and all(type(part) is str for part in held[-_MANY:]):
+        if len(held) > _MANY + max(self._opening, 0) and all(type(part) is str for part in held[-_MANY:]):
             held[-_MANY:] = ["".join(held[-_MANY:])]  # type: ignore[arg-type]  # each costs more than its text
 
     def wait(self, waiting: Waiting) -> None:

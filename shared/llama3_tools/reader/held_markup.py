@@ -56,19 +56,17 @@ class HeldMarkup:
             self.note(at + len(piece) - len(piece.lstrip()))
         self.text = (self.text + piece.strip())[-_KEPT:]
 
-    def add_run(self, run: re.Match[str], at: int) -> None:
+    def add_run(self, run: re.Match[str], piece: str, at: int) -> None:
         """Add a run of markup, delimiters and white space that begins at an index."""
-        piece = run[0]
         if not piece.isspace():
             self.add(piece, at)
             opened, closed = run.group("open", "close")
             if closed is not None:
-                self.opened = ""
-                if opened is not None and run.start("open") < run.start("close"):  # `<a></a>`, not `</a><b>`
-                    opened = None
-            if opened is not None:
+                is_closed = opened is None or run.start("open") < run.start("close")  # `<a></a>`, not `</a><b>`
+                self.opened = "" if is_closed else opened
+            elif opened is not None:
                 self.opened = opened
-        if self.quoted in _ON_LINE and "\n" in piece:
+        if self.quoted is not None and self.quoted in _ON_LINE and "\n" in piece:
             self.quoted = None  # the line ends that is quotation
 
     def open_list(self) -> None:

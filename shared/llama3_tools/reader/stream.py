@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from llama3_tools.errors import StreamStateError, require_bool, require_str
 from llama3_tools.reader.content import Trace
-from llama3_tools.reader.machine import Machine
+from llama3_tools.reader.machine import finish, read
 from llama3_tools.reader.progress import Progress
+from llama3_tools.reader.turn import Turn
 from llama3_tools.values import Event, Extraction, Rejection
 
 
@@ -27,19 +28,19 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_ended_by", "_extraction", "_has_failed", "_machine", "_progress")
+    __slots__ = ("_ended_by", "_extraction", "_has_failed", "_progress", "_turn")
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._progress = Progress() if machine.turn.rules.options.progress else None
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._progress = Progress() if turn.rules.options.progress else None
         self._has_failed = False
-        """Whether an exception stopped the machine. Also set while it works."""
+        """Whether an exception stopped it. Also set while it reads."""
         self._extraction: Extraction | None = None
         self._ended_by = ""
 
     def keep_trace(self) -> Trace:
         """Return where the pieces of the output that are content or reasoning, and quotation, will be."""
-        turn = self._machine.turn
+        turn = self._turn
         return turn.content.keep_trace(is_quoted=turn.quotation.region is not None)
 
     def feed(self, chunk: str) -> list[Event]:
@@ -60,9 +61,9 @@ class ExtractionStream:
         if not chunk:
             return []
         self._has_failed = True
-        self._machine.read(chunk)
+        read(self._turn, chunk)
         self._has_failed = False
-        return self._machine.turn.content.take_events() if self._progress is None else self._events()
+        return self._turn.content.take_events() if self._progress is None else self._events()
 
     def flush(self, *, complete: bool = True) -> list[Event]:
         """End the output, and return what was held back.
@@ -108,8 +109,7 @@ class ExtractionStream:
     @property
     def rejections(self) -> tuple[Rejection, ...]:
         """What was rejected so far, in the order of the text; the end may add to it."""
-        turn = self._machine.turn
-        return turn.rejections.so_far(turn.content.calls)
+        return self._turn.rejections.so_far(self._turn.content.calls)
 
     def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
         """Read a whole output on a fresh stream, and end the turn.
@@ -125,8 +125,8 @@ class ExtractionStream:
             Exception: whatever `id_factory` raises.
         """
         self._ended_by = "read_whole()"
-        self._machine.turn.window.add(text)
-        self._extraction = extraction = self._machine.finish(complete=complete)
+        self._turn.window.add(text)
+        self._extraction = extraction = finish(self._turn, complete=complete)
         return extraction
 
     def _require_open(self, verb: str) -> None:
@@ -140,11 +140,10 @@ class ExtractionStream:
     def _end(self, verb: str, *, complete: bool = True, aborted: bool = False) -> list[Event]:
         self._ended_by = verb
         self._has_failed = True
-        self._extraction = self._machine.finish(complete=complete, aborted=aborted)
+        self._extraction = finish(self._turn, complete=complete, aborted=aborted)
         self._has_failed = False
         return self._events()
 
     def _events(self) -> list[Event]:
-        turn = self._machine.turn
-        events = turn.content.take_events()
-        return events if self._progress is None else events + self._progress.events(turn)
+        events = self._turn.content.take_events()
+        return events if self._progress is None else events + self._progress.events(self._turn)

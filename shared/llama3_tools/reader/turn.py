@@ -18,7 +18,7 @@ from llama3_tools.reader.content import CALL, Content, Waiting
 from llama3_tools.reader.held_markup import HeldMarkup
 from llama3_tools.reader.json_calls import LONGEST_LOOK, WrittenCall, has_call_keys, is_like_call
 from llama3_tools.reader.quotation import IN_FENCE, IN_STRING, IN_THOUGHTS, Quotation
-from llama3_tools.reader.regions import Region, region_of_fence
+from llama3_tools.reader.regions import Region, region_of_fence, region_of_tag
 from llama3_tools.reader.rejections import Rejections, attempted_name
 from llama3_tools.reader.rules import Part, Rules, name_in
 from llama3_tools.reader.surroundings import PART, Surroundings
@@ -71,6 +71,12 @@ class Turn:
         self.candidates = Candidates(rules, window, self.content)
         self.candidate: Candidate | None = None
         """The candidate that is being read."""
+        self.grammar = rules.grammars[0]
+        """What is looked for, in text that may go on or has ended."""
+        self.state = GAP
+        if rules.options.starts_reasoning:
+            thoughts = region_of_tag("think", IN_THOUGHTS)
+            self.state = self.quote(thoughts._replace(is_split=rules.options.split_reasoning))
 
     # Text.
 
@@ -332,7 +338,7 @@ class Turn:
         if is_whole:
             self.around.skip_object(self.window.pos + len(raw), is_meant=is_meant)
         elif has_call_keys(raw) or (is_meant and (candidate.format != "pythonic" or _NAMES_ARGUMENT(raw))):
-            self.around.mean(candidate.start, is_argument=candidate.head is not None)
+            self.around.mean(candidate.start, is_argument=candidate.is_after_name)
         return self._put_refused(candidate, raw, is_quoted=candidate.quoted is not None, is_meant=is_meant)
 
     def _put_refused(self, candidate: Candidate, raw: str, *, is_quoted: bool, is_meant: bool) -> State:
@@ -426,20 +432,16 @@ class Turn:
         return CANDIDATE
 
     def begin(self, candidate: Candidate, reader: Reader) -> State | None:
-        """Begin to read a candidate."""
-        candidate.reader = reader
-        self.candidate = candidate
+        """Begin to read a candidate, whose brace or parenthesis is in the window."""
+        self.window.pos = candidate.start - self.window.base
+        if self.content.last is not CALL or self.quotation.region is not None:
+            at = max(candidate.begin - self.window.base, 0)
+            candidate.quoted = self.markup.why_quoted(at)
+            if candidate.quoted is None and candidate.format != "pythonic":
+                candidate.is_part = self.markup.place_of(at) is PART
+        self.candidate, candidate.reader = candidate, reader
         outcome = reader.read(candidate)
         return CANDIDATE if outcome is None else self.decide(candidate, outcome)
-
-    def look_around(self, candidate: Candidate) -> None:
-        """Find out whether a candidate is quoted, or a part of something."""
-        if self.content.last is CALL and self.quotation.region is None:
-            return
-        at = max(candidate.begin - self.window.base, 0)
-        candidate.quoted = self.markup.why_quoted(at)
-        if candidate.quoted is None and candidate.format != "pythonic":
-            candidate.is_part = self.markup.place_of(at) is PART
 
     @property
     def is_code_due(self) -> bool:
