@@ -111,8 +111,9 @@ class Content:
         body = piece.rstrip()
         if len(body) < len(piece):
             self._held.append(piece[len(body) :])
+            end -= len(piece) - len(body)
         if body:
-            self._emit(f" {body}" if is_segment else body, end - len(piece) + len(body), len(body))
+            self._emit(f" {body}" if is_segment else body, end, len(body))
 
     def hold(self, piece: str, *, opens: bool = False) -> None:
         """Hold white space, markup or delimiters; perhaps the beginning of something."""
@@ -294,7 +295,7 @@ class Content:
         """
         self._has_text = True
         self._fresh.append(text)
-        self._tail = text[-_TAIL:] if len(text) >= _TAIL else (self._tail + text)[-_TAIL:]
+        self._tail = (self._tail + text)[-_TAIL:]
         if self._trace is not None:
             self._trace.kept.append((end - length, end))
 

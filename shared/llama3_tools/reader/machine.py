@@ -76,11 +76,12 @@ def _read_text(turn: Turn) -> State | None:
     window = turn.window
     text = window.text
     found = turn.grammar.first(text, max(window.pos, window.searched - window.base))
-    end = len(text) if found is None else found.start()
+    if found is None:
+        turn.put(len(text))
+        return None
+    end = found.start()
     if end > window.pos:
         turn.put(end)
-    if found is None:
-        return None
     if end + 1 == len(text) and not window.ended:
         return None
     if text[end] == "{":
@@ -93,30 +94,22 @@ def _read_text(turn: Turn) -> State | None:
 
 def _read_gap(turn: Turn) -> State | None:  # noqa: C901, PLR0911 (what may follow, one after the other)
     """Hold what may be between calls, and look at what follows."""
-    grammar, window, markup, content = turn.grammar, turn.window, turn.markup, turn.content
-    text, pos = window.text, window.pos
+    window, markup, content = turn.window, turn.markup, turn.content
+    text, pos, grammar = window.text, window.pos, turn.grammar
     is_after_text = content.last is last.TEXT and not (markup.text or markup.in_list)
     match_run = grammar.run_after_text if is_after_text else grammar.run
     run: re.Match[str] = match_run(text, pos)  # type: ignore[assignment]  # it may match nothing
     end = run.end()
     if end > pos:
-        piece = run[0]
-        if content.waiting:
-            turn.decide_waiting(piece, is_closed=run["close"] is not None)
-        markup.add_run(run, piece, pos)
-        content.hold(piece)
-        window.pos = end
-        if window.base + end - content.held_from > turn.rules.limits.max_call_length:
-            turn.settle()
-            content.text("", window.base + end)
+        turn.hold_run(run)
     char = text[end : end + 1]
     if not char:
         return None
     if char == "{" and turn.rules.reads_json:
-        if end + 1 == len(text) and not window.ended:
+        following = text[end + 1 : end + 2]
+        if not (following or window.ended):
             return None
-        is_object = end + 1 < len(text) and text[end + 1] in OBJECT_BEGINS
-        return begin_object(turn, end) if is_object else turn.text_follows()
+        return begin_object(turn, end) if following and following in OBJECT_BEGINS else turn.text_follows()
     if end > pos and char in _MAY_GO_ON:
         return GAP  # a run is bounded: there may be more of it
     if char in "]})>*" and content.last is last.CALL:

@@ -27,7 +27,7 @@ _LINE, _MOST_INDENT = 64, 3
 
 def begin_object(turn: Turn, at: int, named: Candidate | None = None) -> State | None:
     """Begin with the object at an index: a call, or the arguments of a tool that is named before it."""
-    window, content, markup = turn.window, turn.content, turn.markup
+    window, markup = turn.window, turn.markup
     text, base = window.text, window.base
     may_scan = turn.candidates.may_scan(at)
     is_bare = may_scan and named is None and turn.quotation.region is None and window.is_simple
@@ -37,8 +37,8 @@ def begin_object(turn: Turn, at: int, named: Candidate | None = None) -> State |
             turn.rules.checked(written) is written
             and not turn.has_enough
             and end - at <= turn.candidates.most
-            and (content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
-            and not (markup.opened and markup.opened in turn.rules.declared)  # `<search>{…}`: its arguments
+            and (turn.content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
+            and markup.opened not in turn.rules.declared  # `<search>{…}`: its arguments
             and not window.is_aborted
         ):
             window.pos = end

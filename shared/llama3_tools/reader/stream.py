@@ -28,13 +28,13 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_ended_by", "_extraction", "_has_failed", "_progress", "_turn")
+    __slots__ = ("_ended_by", "_extraction", "_is_open", "_progress", "_turn")
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._progress = Progress() if turn.rules.options.progress else None
-        self._has_failed = False
-        """Whether an exception stopped it. Also set while it reads."""
+        self._is_open = True
+        """Whether more may come: not while it reads, nor after an exception or the end."""
         self._extraction: Extraction | None = None
         self._ended_by = ""
 
@@ -56,13 +56,13 @@ class ExtractionStream:
         """
         if type(chunk) is not str:
             require_str(chunk, "feed() takes a str")
-        if self._extraction is not None or self._has_failed:
+        if not self._is_open:
             self._require_open("feed()")
         if not chunk:
             return []
-        self._has_failed = True
+        self._is_open = False
         read(self._turn, chunk)
-        self._has_failed = False
+        self._is_open = True
         return self._turn.content.take_events() if self._progress is None else self._events()
 
     def flush(self, *, complete: bool = True) -> list[Event]:
@@ -124,7 +124,7 @@ class ExtractionStream:
         Raises:
             Exception: whatever `id_factory` raises.
         """
-        self._ended_by = "read_whole()"
+        self._ended_by, self._is_open = "read_whole()", False
         self._turn.window.add(text)
         self._extraction = extraction = finish(self._turn, complete=complete)
         return extraction
@@ -134,14 +134,13 @@ class ExtractionStream:
             raise StreamStateError(
                 f"{verb} after {self._ended_by}: the turn is over; call Extractor.stream() for the next one"
             )
-        if self._has_failed:
+        if not self._is_open:
             raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
 
     def _end(self, verb: str, *, complete: bool = True, aborted: bool = False) -> list[Event]:
         self._ended_by = verb
-        self._has_failed = True
+        self._is_open = False
         self._extraction = finish(self._turn, complete=complete, aborted=aborted)
-        self._has_failed = False
         return self._events()
 
     def _events(self) -> list[Event]:

@@ -100,16 +100,13 @@ class Turn:
             end: the index.
             is_words: whether it counts as words of the model.
         """
-        window, content = self.window, self.content
-        pos = window.pos
-        piece, offset = window.text[pos:end], window.base + end
+        window, rejections, region = self.window, self.rejections, self.quotation.region
+        piece, offset = window.text[window.pos : end], window.base + end
         window.pos = end
-        region = self.quotation.region
         if region is not None and region.is_split:
-            content.thought(piece, offset)
+            self.content.thought(piece, offset)
             return
-        content.text(piece, offset)
-        rejections = self.rejections
+        self.content.text(piece, offset)
         if is_words and rejections.words_from < 0 and (region is None or region.why is not IN_THOUGHTS):
             rejections.note_words(piece, offset - len(piece))
         rejections.look_over(end)
@@ -144,6 +141,19 @@ class Turn:
         self.markup.add(piece, self.window.pos)
         self.window.pos += len(piece)
         return GAP
+
+    def hold_run(self, run: re.Match[str]) -> None:
+        """Hold a run of markup, delimiters and white space, unless too much is held."""
+        piece, window, content = run[0], self.window, self.content
+        if content.waiting:
+            self.decide_waiting(piece, is_closed=run["close"] is not None)
+        self.markup.add_run(run, piece, window.pos)
+        content.hold(piece)
+        window.pos = run.end()
+        end = window.base + window.pos
+        if end - content.held_from > self.candidates.most:
+            self.settle()
+            content.text("", end)
 
     def decide_waiting(self, piece: str, *, is_closed: bool) -> None:
         """Decide on waiting calls if more than a comma follows them: the end of the line, a delimiter, markup.
@@ -259,8 +269,7 @@ class Turn:
             format_ = "fence" if self.quotation.fence else opened or "json"
         call = self.rules.make(written, (start, end), format_, mended)
         is_sure = format_ != "pythonic"
-        waits = not is_sure or ((opened or format_ == "function") and not self.window.ended)
-        if waits or content.waiting:
+        if content.waiting or not is_sure or ((opened or format_ == "function") and not self.window.ended):
             evidence = self._evidence_of_waiting(written.name, start, is_pythonic=not is_sure)
             content.wait(Waiting(call, raw, is_sure, evidence))
         else:
