@@ -158,12 +158,13 @@ class ObjectReader:
         self._may_scan = may_scan
         self._tokens: JsonTokens | None = None
 
-    def read(self, candidate: Candidate) -> Outcome | None:  # noqa: PLR0911 (one way to end after another)
+    def read(self, candidate: Candidate) -> Outcome | None:
         """Read on, as far as text has arrived."""
-        candidates = self._candidates
-        window, tokens = candidates.window, self._tokens
-        text, pos, base = window.text, window.pos, window.base
+        candidates, tokens = self._candidates, self._tokens
+        window = candidates.window
+        base = window.base
         if tokens is None:
+            text, pos = window.text, window.pos
             if self._may_scan and (parsed := candidates.scan(pos)) is not None:
                 raw = text[max(candidate.begin - base, 0) : parsed.end]
                 return candidates.judge(candidate, parsed, base + parsed.end, raw)
@@ -171,10 +172,16 @@ class ObjectReader:
             if pos + 1 == len(text) and not window.ended:
                 return None
             tokens = self._tokens = JsonTokens(is_python=text.startswith("{'", pos))
-        window.pos = pos = tokens.read(text, pos, base, ended=window.ended)
-        end = base + pos
-        if end - candidate.begin > candidates.most:
+        window.pos = tokens.read(window.text, window.pos, base, ended=window.ended)
+        if base + window.pos - candidate.begin > candidates.most:
             return candidates.too_long(candidate)
+        if tokens.refusal is None and not tokens.is_complete:
+            return None
+        return self._outcome(candidate, tokens)
+
+    def _outcome(self, candidate: Candidate, tokens: JsonTokens) -> Outcome | None:
+        """Return what an object is that was read to its end, or to where it broke."""
+        candidates = self._candidates
         refusal = tokens.refusal
         if refusal is not None:
             if tokens.is_python and refusal.reason is not RejectionReason.TRUNCATED:
@@ -182,9 +189,9 @@ class ObjectReader:
             broken = Outcome(max(tokens.resume, candidate.start + 1), refusal, is_whole=False)
             is_mendable = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
             return candidates.mend(candidate, broken) if is_mendable else broken
-        if not tokens.is_complete:
-            return None
-        raw, start = window.written(candidate.begin, end), candidate.start - candidate.begin
+        window = candidates.window
+        end, start = window.base + window.pos, candidate.start - candidate.begin
+        raw = window.written(candidate.begin, end)
         parsed = None if tokens.is_python else parse_object(raw, start, checked=True)
         if parsed is not None:
             return candidates.judge(candidate, parsed, end, raw)

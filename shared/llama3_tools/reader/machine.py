@@ -177,7 +177,7 @@ def _read_region(turn: Turn) -> State | None:
 def _read_candidate(turn: Turn) -> State | None:
     """Let the candidate that is open read on."""
     candidate = turn.candidate
-    assert candidate is not None and candidate.reader is not None  # noqa: S101, PT018  # the state says so
+    assert candidate and candidate.reader  # noqa: S101, PT018  # the state says so
     outcome = candidate.reader.read(candidate)
     return None if outcome is None else turn.decide(candidate, outcome)
 

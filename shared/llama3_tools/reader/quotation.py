@@ -93,12 +93,13 @@ class Quotation:
         if after_break:
             self._head, self._ticks, self._is_in_ticks = "", 0, False
         piece = text[after_break or start : end]
+        if not piece:
+            return
         if len(self._head) < _HEAD:
             self._head += piece[:_HEAD]
         if "`" in piece:
             self._ticks += len(_TICKS(piece)) - (self._is_in_ticks and piece[0] == "`")
-        if piece:
-            self._is_in_ticks = piece[-1] == "`"
+        self._is_in_ticks = piece[-1] == "`"
 
     def begin(self, region: Region) -> None:
         """Begin a region."""
