@@ -137,10 +137,9 @@ class Content:
         for waiting in self.waiting:
             waiting.is_sure = True
 
-    def settle(self, stays_text: Callable[[Waiting], bool] = lambda _: False) -> None:
-        """Make the waiting calls, except those that stay text."""
-        if self.waiting:
-            self.last = self._last_settled
+    def settle(self, stays_text: Callable[[Waiting], bool]) -> None:
+        """Make the waiting calls, of which there are some, except those that stay text."""
+        self.last = self._last_settled
         held, opening = self._held, self._opening
         self._held, self._opening, self.waiting = [], -1, []
         for index, part in enumerate(held):
@@ -283,7 +282,7 @@ class Content:
             end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it may match nothing
         else:
             end = 0
-        return end + len(touching[end:]) - len(touching[end:].lstrip())
+        return len(touching) - len(touching[end:].lstrip())
 
     def _emit(self, text: str, end: int, length: int) -> None:
         """Emit text as content.

@@ -56,11 +56,10 @@ def finish(turn: Turn, *, complete: bool, aborted: bool = False) -> Extraction:
     content, rejections, window = turn.content, turn.rejections, turn.window
     turn.grammar = turn.rules.grammars[1]
     window.end(complete=complete, aborted=aborted)
-    if aborted and content.waiting:
+    if aborted:
         turn.settle(lambda _: BROKEN_OFF)
     read(turn)
-    if content.waiting:
-        turn.settle()
+    turn.settle()
     end = window.base + len(window.text)
     content.end(end)
     if turn.quotation.region is None:

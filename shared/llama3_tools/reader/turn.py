@@ -172,6 +172,8 @@ class Turn:
 
     def settle(self, refuse: Callable[[Waiting], Refusal | None] | None = None) -> None:
         """Make the waiting calls, except those that are refused."""
+        if not self.content.waiting:
+            return
 
         def stays_text(waiting: Waiting) -> bool:
             refusal = refuse(waiting) if refuse else None
@@ -279,7 +281,7 @@ class Turn:
     def _unpack(self, found: Sequence[Part], start: int, end: int, mended: str | None) -> State:
         """Add the calls, the message and the thought of an envelope, in their order."""
         content = self.content
-        content.settle()
+        self.settle()
         content.take_out(end)
         for part in found:
             if isinstance(part, str):
