@@ -256,35 +256,37 @@ class ArgumentsReader:
         self._written_name = name
         self._tool = tool
         """The tool that the name means, for rejections."""
-        self._may_be_plain = name in candidates.rules.declared
-        self._span = BracketSpan()
+        self._span: BracketSpan | None = None
+        """What reads on, once they turned out not to be plain."""
         self._lines = 0
 
     def read(self, candidate: Candidate) -> Outcome | None:
         """Read on, as far as text has arrived."""
         candidates, span = self._candidates, self._span
-        window = candidates.window
-        plain = plain_arguments(window.text, window.pos) if self._may_be_plain else None
-        self._may_be_plain = False
-        if plain is not None:
-            arguments, json, window.pos = plain
-        elif (flaw := self._read_lines(candidate)) is not None:
+        window, rules, name = candidates.window, candidates.rules, self._written_name
+        if span is None:
+            plain = plain_arguments(window.text, window.pos) if name in rules.declared else None
+            if plain is not None:
+                arguments, json, window.pos = plain
+                end = window.base + window.pos
+                if end - candidate.begin > candidates.most:
+                    return candidates.too_long(candidate)
+                return Outcome(end, rules.check_pythonic(WrittenCall(name, arguments, json)))
+            span = self._span = BracketSpan()
+        flaw = self._read_lines(candidate, span)
+        if flaw is not None:
             return flaw
-        end = window.base + window.pos
-        if end - candidate.begin > candidates.most:
-            return candidates.too_long(candidate)
-        if plain is not None:
-            return Outcome(end, candidates.rules.check_pythonic(WrittenCall(self._written_name, arguments, json)))
         if not (span.is_complete or window.ended):
             return None
+        end = window.base + window.pos
         written = window.written(candidate.start, end)
         if span.is_complete:
-            return Outcome(end, candidates.rules.read_pythonic(self._written_name, written))
+            return Outcome(end, rules.read_pythonic(name, written))
         return Outcome(end, self._unfinished(written), is_whole=False)
 
-    def _read_lines(self, candidate: Candidate) -> Outcome | None:
-        """Read line after line; return where it breaks, if it does."""
-        span, window = self._span, self._candidates.window
+    def _read_lines(self, candidate: Candidate, span: BracketSpan) -> Outcome | None:
+        """Read line after line; return where it breaks, or becomes too long, if it does."""
+        window = self._candidates.window
         line_end = None
         while span.line_end != line_end:
             line_end = span.line_end
@@ -298,7 +300,8 @@ class ArgumentsReader:
                 refusal = self._unfinished(window.written(candidate.start, span.line_end))
                 if refusal.reason is not RejectionReason.TRUNCATED:
                     return Outcome(span.line_end, refusal, is_whole=False)
-        return None
+        is_too_long = window.base + window.pos - candidate.begin > self._candidates.most
+        return self._candidates.too_long(candidate) if is_too_long else None
 
     def _unfinished(self, written: str) -> Refusal:
         """Return why a pythonic call is not one so far: it is malformed, or not all there."""
