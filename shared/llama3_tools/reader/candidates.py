@@ -66,7 +66,6 @@ class Candidate:
     quoted: str | None = None
     """Why it is quoted, if it is."""
     is_part: bool = False
-    """Whether it is a part of something."""
     reader: Reader | None = None
     """What reads it across chunks."""
 
@@ -86,7 +85,6 @@ class Candidates:
         """How many characters a candidate may have."""
         self._content = content
         self._failures = 0
-        """How often the scanner in C stumbled."""
         self._unclosed: frozenset[int] = frozenset()
         """The offsets of brackets that are open at the end of the output: nothing there can be repaired."""
 

@@ -43,9 +43,7 @@ class Trace(NamedTuple):
     """The places of the pieces of an output that stayed, to show them to a person."""
 
     kept: list[tuple[int, int]]
-    """Content and reasoning."""
     quoted: list[tuple[int, int]]
-    """The regions of quotation."""
 
 
 @dataclass(slots=True, eq=False)

@@ -36,11 +36,9 @@ class HeldMarkup:
         self.text = ""
         """The end of the markup; empty if there is none."""
         self.quoted: str | None = None
-        """Why it is quoted, if it is."""
         self.place = FREE
         """What the place is in where it began."""
         self.before = ""
-        """What is before it on its line."""
         self.list_before = ""
         """What is before the list that is open, on its line."""
         self.may_be_code = False
@@ -136,10 +134,7 @@ class HeldMarkup:
         self.before = self._line_before(at)
         self.quoted = self._quotation.why(at)
         self.place = self._around.place(at)
-        before = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")
-        self.may_be_code = before[-1:] in _SENTENCE_ENDS
-        if before.endswith("\n") and self._around.is_in_prose:  # `For "Inception":⏎<|im_start|>`
-            self.place = FREE
+        self.may_be_code = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")[-1:] in _SENTENCE_ENDS
 
     def _line_before(self, at: int) -> str:
         """Return what is before an index on its line, after the last call, which may wait still."""

@@ -1,15 +1,7 @@
 """The machine: its states, and what is read in each.
 
 A chunk is added to the window. Then the step of the state reads on and returns the next state, until more text is
-needed:
-
-- TEXT searches for what may begin something: a line on which a tool is named, a brace, markup.
-- GAP matches at once everything that may come before, between and after calls, and looks at what follows: an object
-  or the name of a tool begins a candidate. Anything else is text, and the held markup becomes text, too.
-- REGION searches quotation for its end, and for candidates, which are reported.
-- CANDIDATE lets the candidate read on.
-
-`openings` begins what follows a gap; `turn` decides what it is.
+needed. `openings` begins what follows a gap; `turn` decides what it is.
 """
 
 from __future__ import annotations
@@ -117,7 +109,7 @@ def _read_gap(turn: Turn) -> State | None:  # noqa: C901, PLR0911 (what may foll
         closing = _closing(turn, char)
         if closing:
             turn.hold(closing)
-            turn.quotation.begin_line(window.base + window.pos)
+            turn.quotation.end_call(window.base + window.pos)
             return GAP
     match = grammar.others[char](text, end) if char in grammar.others else None
     if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
@@ -182,12 +174,11 @@ def _read_candidate(turn: Turn) -> State | None:
 
 
 class _Step(NamedTuple):
-    """What is done in a state."""
+    """What is done in a state, and which states may come next."""
 
     read: Callable[[Turn], State | None]
     """Reads on; returns the next state, or `None` if more text has to come."""
     following: tuple[State, ...]
-    """The states that may come next."""
 
 
 _STEPS = {
@@ -196,4 +187,3 @@ _STEPS = {
     REGION: _Step(_read_region, (REGION, GAP, CANDIDATE)),
     CANDIDATE: _Step(_read_candidate, (CANDIDATE, GAP, TEXT, REGION)),
 }
-"""The states, and which may follow each."""

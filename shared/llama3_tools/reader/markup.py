@@ -13,13 +13,11 @@ WORD_NAME = rf"[^\W\d][\w.:/-]{{0,{LONGEST_NAME - 1}}}"
 METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`."""
 CALL = rf"{WORD_NAME}[ \t]{{0,8}}\("
-"""The name and the parenthesis of a pythonic call."""
 SPACE = r"[ \t\n\r]{0,128}"
 OBJECT_BEGINS = " \t\n\r\"}'"
 """What may follow the brace of an object, one of Python's too."""
 
 THOUGHTS = "think|thinking|reasoning|scratch_pad"
-"""The tags of reasoning."""
 RESULTS = "tool_response|tool_result"
 """The tags of a tool's result."""
 

@@ -33,7 +33,6 @@ class Quotation:
         self._window = window
         self._declared = declared
         self.region: Region | None = None
-        """The region that is open."""
         self.fence = ""
         """The backticks of the fence that is open, and not (yet) a region."""
         self.fence_is_fresh = False
@@ -47,7 +46,6 @@ class Quotation:
         self._read_to = 0
         """The offset up to which the line was read. It is read on demand, and from there on: that is linear."""
         self._head = ""
-        """The beginning of the line."""
         self._ticks = 0
         """How many runs of backticks are on it."""
         self._is_in_ticks = False
@@ -109,10 +107,6 @@ class Quotation:
         """End the region at an offset."""
         self.region, self.line_from = None, offset
 
-    def begin_line(self, offset: int) -> None:
-        """Begin the line anew at an offset: what is before it quotes nothing after it."""
-        self.line_from = offset
-
     def open_fence(self, ticks: str, *, is_fresh: bool = True) -> None:
         """Note that a fence opens."""
         self.fence, self.fence_is_fresh = ticks, is_fresh
@@ -127,7 +121,7 @@ class Quotation:
         self.fence_is_fresh, self.fence_from = False, -1
 
     def end_call(self, offset: int) -> None:
-        """Note that a call ends at an offset."""
+        """Note that a call ends at an offset: what is before it on its line quotes nothing after it."""
         self.line_from, self.fence_is_fresh = offset, False
 
     def end_string(self, offset: int) -> None:

@@ -135,14 +135,11 @@ class Surroundings:
 
     # What the turn asks.
 
-    @property
-    def is_in_prose(self) -> bool:
-        """Whether no bracket is open where reading stopped."""
-        return not self._open
-
     def place(self, at: int) -> Place:  # noqa: PLR0911 (one place after another)
         """Read up to an index; return what that place is in."""
         self.read(at)
+        if self._state == _TEXT:
+            return FREE
         if self._breaks and self._state & _NUMBER >= _CALL and not self._quote:
             self._begin_line(self._window.text[at : at + 1])
         state = self._state & _NUMBER

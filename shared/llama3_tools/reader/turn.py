@@ -70,7 +70,6 @@ class Turn:
         self.rejections = Rejections(window, self.quotation, rules.names, rules.limits.max_rejections)
         self.candidates = Candidates(rules, window, self.content)
         self.candidate: Candidate | None = None
-        """The candidate that is being read."""
         self.grammar = rules.grammars[0]
         """What is looked for, in text that may go on or has ended."""
         self.state = GAP
@@ -114,9 +113,9 @@ class Turn:
     def text_follows(self) -> State:
         """End the gap: held markup becomes text, and waiting calls are decided."""
         is_listing = self.settle_before_text()
-        if self.markup.text and self.is_code_due:
-            return self.begin_code()
         if self.markup.text:
+            if self.is_code_due:
+                return self.begin_code()
             self._report_tag()
         self.markup.clear()
         if is_listing or self.quotation.fence_is_fresh:

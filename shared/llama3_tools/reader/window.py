@@ -20,17 +20,14 @@ class Window:
     def __init__(self, text: str = "") -> None:
         self.text = text
         self.base = 0
-        """The offset of the window."""
         self.pos = 0
         """The index up to which the turn was read: it alone moves on."""
         self.searched = 0
         """The offset up to which text was searched for what may begin something, or less."""
         self.ended = False
-        """Whether no more text will come."""
         self.is_complete = True
         """Whether the model ended the turn, rather than a limit."""
         self.is_aborted = False
-        """Whether the stream broke off."""
         self._parked: list[str] = []
         """Text that has left the window, and that an open candidate may need."""
         self._parked_from = 0
