@@ -81,7 +81,7 @@ class Content:
         self._opening = -1
         """The index of the first held piece that opens something: it and the rest are text, unless a call follows."""
         self._kept = GrowingText() if is_kept else None
-        """The text of the events so far, if it is kept."""
+        """The text so far, if it is kept."""
         self._thoughts: _Thoughts | None = None
         self.last = NOTHING
         self._last_settled = NOTHING
@@ -163,8 +163,7 @@ class Content:
         """Add the message of an envelope, as a separate segment."""
         text = text.strip()
         if text:
-            self._fresh.append(f" {text}" if self._has_text else text)
-            self._has_text = True
+            self._add(f" {text}" if self._has_text else text)
 
     @property
     def is_bold(self) -> bool:
@@ -247,19 +246,18 @@ class Content:
                 texts.append(one)
                 continue
             if texts:
-                events.append(self._delta(texts))
+                events.append(TextDelta("".join(texts)))
                 texts = []
             events.append(ToolCallReady(one) if type(one) is ToolCall else one)  # type: ignore[arg-type]
         if texts:
-            events.append(self._delta(texts))
+            events.append(TextDelta("".join(texts)))
         return events
 
     def whole(self) -> str | None:
         """Return the content at the end; `None` if there is none or it was not kept."""
         if self._kept is None:
             return None
-        fresh = [one for one in self._fresh if type(one) is str]
-        text = "".join([self._kept.joined(), *fresh])
+        text = self._kept.joined()
         return (text.lstrip() or None) if self._is_cut else text
 
     @property
@@ -283,24 +281,17 @@ class Content:
         return len(touching) - len(touching[end:].lstrip())
 
     def _emit(self, text: str, end: int, length: int) -> None:
-        """Emit text as content.
-
-        Args:
-            text: the text.
-            end: the offset after it.
-            length: how many of its last characters are in the output.
-        """
-        self._has_text = True
-        self._fresh.append(text)
+        """Emit text as content: so many of its last characters are in the output, up to an offset."""
+        self._add(text)
         self._tail = (self._tail + text)[-_TAIL:]
         if self._trace is not None:
             self._trace.kept.append((end - length, end))
 
-    def _delta(self, texts: list[str]) -> TextDelta:
-        text = texts[0] if len(texts) == 1 else "".join(texts)
+    def _add(self, text: str) -> None:
+        self._has_text = True
+        self._fresh.append(text)
         if self._kept is not None:
             self._kept.add(text)
-        return TextDelta(text)
 
 
 class _Thoughts:

@@ -93,12 +93,7 @@ class Turn:
         window.forget(cut, needed_from)
 
     def put(self, end: int, *, is_words: bool = True) -> None:
-        """Add text up to an index of the window to the content.
-
-        Args:
-            end: the index.
-            is_words: whether it counts as words of the model.
-        """
+        """Add text up to an index to the content, as words of the model or as what it did not mean as such."""
         window, rejections, region = self.window, self.rejections, self.quotation.region
         piece, offset = window.text[window.pos : end], window.base + end
         window.pos = end
