@@ -90,11 +90,6 @@ class HeldMarkup:
         return search_markup_for_calls(self.text) is not None
 
     @property
-    def begins_code(self) -> bool:
-        """Whether code follows it."""
-        return self.may_be_code and self.quoted is None and self.has_python_tag
-
-    @property
     def has_python_tag(self) -> bool:
         """Whether `<|python_tag|>` is in it: the end of the output closes that."""
         return "<|python_tag|>" in self.text

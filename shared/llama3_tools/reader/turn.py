@@ -451,4 +451,6 @@ class Turn:
     @property
     def is_code_due(self) -> bool:
         """Whether what follows is code, as `<|python_tag|>` comes before it."""
-        return self.rules.reads_code and self.quotation.region is None and self.markup.begins_code
+        markup = self.markup
+        may_be_code = self.rules.reads_code and markup.may_be_code and markup.has_python_tag
+        return may_be_code and markup.quoted is None and self.quotation.region is None
