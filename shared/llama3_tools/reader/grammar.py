@@ -134,10 +134,10 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
     tags = "|".join(
         (
             rf"\|im_start\|>(?!{other_role}){no_role}(?:assistant(?![A-Za-z])[ \t]{{0,4}})?(?:\r?\n)?",
+            TOKEN[1:],
             r"/(?P<close>[A-Za-z][^<>{\n]{0,60})>",
             rf"{no_tag}(?P<open>[A-Za-z][\w:.-]{{0,31}})(?:[ \t][^<>{{\n]{{0,28}})?/?>",
             rf"\|(?:start_header_id|header_start)\|>(?!{_OTHER_HEADER})(?:[^<>|{{]{{0,32}}{HEADER_END}|(?=[\[{{]|{HEADER}))",
-            TOKEN[1:],
             r"!--|\?[^<>\n{]{0,60}>",
             r"[a-z_]{4,24}[ \n]{1,4}(?=\{)",  # <functioncall {…}
         )
