@@ -24,18 +24,15 @@ _MAY_GO_ON = frozenset(" \t\n\r;,<[*->f")
 
 def read(turn: Turn, chunk: str = "") -> None:
     """Read on, as far as text has arrived, with a further chunk."""
-    window, state = turn.window, turn.state
+    window = turn.window
     if window.pos > MOST_KEPT:
         turn.forget()
     window.add(chunk)
-    while True:
-        step, next_states = _STEPS[state]
-        following = step(turn)
-        if following is None:
-            break
+    step, next_states = _STEPS[turn.state]
+    while (following := step(turn)) is not None:
         assert following in next_states  # noqa: S101
-        state = following
-    turn.state = state
+        turn.state = following
+        step, next_states = _STEPS[following]
     waiting = turn.content.waiting
     if waiting:
         held = window.base + len(window.text) - waiting[0].call.span[0]
