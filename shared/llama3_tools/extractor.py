@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from llama3_tools.errors import require_bool, require_str
 from llama3_tools.options import ReadOption, ReadOptions, read_options
-from llama3_tools.reader.machine import Machine
 from llama3_tools.reader.rules import Rules
 from llama3_tools.reader.stream import ExtractionStream
+from llama3_tools.reader.turn import Turn
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
 from llama3_tools.values import Extraction
 
@@ -122,7 +122,7 @@ class Extractor:
         )
 
     def _stream(self, *, keep_content: bool = True) -> ExtractionStream:
-        return ExtractionStream(Machine(self._rules, keep_content=keep_content))
+        return ExtractionStream(Turn(self._rules, keep_content=keep_content))
 
     def __repr__(self) -> str:
         """Show the names of the declared tools."""

@@ -22,7 +22,7 @@ from adapters import adapters
 from chunkings import extract_in_every_chunking
 from extraction import answers, build, published_shapes, targets
 from growth import WHOLE, Growth, grown
-from llama3_tools.reader.machine import Machine
+from llama3_tools.reader.window import Window
 from measuring import chunks_of, streamed
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
 from speed import main
@@ -129,18 +129,18 @@ def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
     """A slow memory is made up: a copy takes a microsecond a character on any machine, whatever else it does."""
     seconds_of_processor, seconds_of_copies = time.process_time, 0.0
 
-    class Copying(Machine):
+    class Copying(Window):
         length = 0
 
-        def read(self, chunk: str = "") -> None:
+        def add(self, chunk: str) -> None:
             nonlocal seconds_of_copies
             self.length += len(chunk)
             seconds_of_copies += self.length / 1_000_000
-            super().read(chunk)
+            super().add(chunk)
 
     monkeypatch.setattr(speed, "QUICK", replace(speed.QUICK, growth={WHOLE: SIZE}, late=8 * SIZE))
     monkeypatch.setattr(time, "process_time", lambda: seconds_of_processor() + seconds_of_copies)
-    monkeypatch.setattr("llama3_tools.extractor.Machine", Copying)
+    monkeypatch.setattr("llama3_tools.reader.turn.Window", Copying)
     assert main(["--quick", "--named", "prose with braces"]) == 1
     assert "'prose with braces': late in a stream, a chunk takes " in capsys.readouterr().out
 

@@ -75,7 +75,6 @@ class BracketSpan:
         self._tolerant = tolerant
         self._closers: list[str] = []
         self.open: list[int] = []
-        """The offsets of the brackets that are open."""
         self._quotes = ""
         """The quotes around the string that is open."""
         self._last = ""
@@ -88,7 +87,6 @@ class BracketSpan:
         self.flaw = ""
         """Why no bracket closes it, as a noun: "an empty line". Empty if there is no reason so far."""
         self.is_complete = False
-        """Whether the bracket is closed."""
 
     def read(self, text: str, pos: int, base: int = 0, *, ended: bool) -> int:
         """Read on; return the index after the closing bracket or a line, before a flaw, or where the text ends."""

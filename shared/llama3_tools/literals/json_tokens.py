@@ -88,7 +88,6 @@ class JsonTokens:
         self.is_complete = False
         """Whether the value, an object or an array, has ended."""
         self.refusal: Refusal | None = None
-        """Why it is not JSON."""
         self.resume = -1
         """The offset at which the search goes on if it is not JSON: that of the token that broke it."""
 

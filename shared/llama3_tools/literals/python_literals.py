@@ -60,9 +60,7 @@ class Arguments:
     """The arguments of a call, each as JSON."""
 
     positional: list[str]
-    """Those without a name."""
     keywords: dict[str, str]
-    """Those with a name."""
 
 
 def plain_arguments(text: str, at: int) -> tuple[dict[str, Any], str, int] | None:

@@ -112,7 +112,6 @@ class Evidence:
     is_odd: bool = False
     """Whether only its name was found, in an odd form: its arguments are in what follows."""
     parameters: Collection[str] = ()
-    """Those of the tool."""
     after: str = ""
     """The text that follows."""
 

@@ -28,16 +28,6 @@ _QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in 
 NO_CODE = Refusal(RejectionReason.NOT_A_CALL, "words after <|python_tag|>")
 
 
-class Head(NamedTuple):
-    """What names the tool before its arguments."""
-
-    name: str
-    format: str
-    start: int
-    """The offset at which it begins."""
-    deviations: tuple[str, ...]
-
-
 class Outcome(NamedTuple):
     """What a candidate turned out to be."""
 
@@ -71,13 +61,18 @@ class Candidate:
     format: str
     name: str | None = None
     """The tool that is named before it."""
-    head: Head | None = None
+    deviations: tuple[str, ...] = ()
+    """How that is not named as documented, a sentence each."""
     quoted: str | None = None
     """Why it is quoted, if it is."""
     is_part: bool = False
-    """Whether it is a part of something."""
     reader: Reader | None = None
     """What reads it across chunks."""
+
+    @property
+    def is_after_name(self) -> bool:
+        """Whether it is an object of arguments, after the name of its tool."""
+        return self.name is not None and self.format not in ("pythonic", "code")
 
 
 class Candidates:
@@ -90,7 +85,6 @@ class Candidates:
         """How many characters a candidate may have."""
         self._content = content
         self._failures = 0
-        """How often the scanner in C stumbled."""
         self._unclosed: frozenset[int] = frozenset()
         """The offsets of brackets that are open at the end of the output: nothing there can be repaired."""
 
@@ -113,14 +107,14 @@ class Candidates:
 
     def judge(self, candidate: Candidate, parsed: JsonObject, end: int, raw: str) -> Outcome | None:
         """Return what an object is that ends at an offset."""
-        rules, head = self.rules, candidate.head
+        rules, name = self.rules, candidate.name
         found: Found | Refusal
         if end - candidate.begin > self.most:
             return self.too_long(candidate)
-        if head is not None:
-            found = rules.read_arguments(head.name, parsed)
-            if isinstance(found, WrittenCall) and head.deviations:
-                found = found._replace(deviations=head.deviations + found.deviations)
+        if name is not None:
+            found = rules.read_arguments(name, parsed)
+            if isinstance(found, WrittenCall) and candidate.deviations:
+                found = found._replace(deviations=candidate.deviations + found.deviations)
         else:
             found = rules.read(parsed)
             if type(found) is Refusal and found.name is None:
@@ -162,12 +156,13 @@ class ObjectReader:
         self._may_scan = may_scan
         self._tokens: JsonTokens | None = None
 
-    def read(self, candidate: Candidate) -> Outcome | None:  # noqa: PLR0911 (one way to end after another)
+    def read(self, candidate: Candidate) -> Outcome | None:
         """Read on, as far as text has arrived."""
-        candidates = self._candidates
-        window, tokens = candidates.window, self._tokens
-        text, pos, base = window.text, window.pos, window.base
+        candidates, tokens = self._candidates, self._tokens
+        window = candidates.window
+        base = window.base
         if tokens is None:
+            text, pos = window.text, window.pos
             if self._may_scan and (parsed := candidates.scan(pos)) is not None:
                 raw = text[max(candidate.begin - base, 0) : parsed.end]
                 return candidates.judge(candidate, parsed, base + parsed.end, raw)
@@ -175,10 +170,16 @@ class ObjectReader:
             if pos + 1 == len(text) and not window.ended:
                 return None
             tokens = self._tokens = JsonTokens(is_python=text.startswith("{'", pos))
-        window.pos = pos = tokens.read(text, pos, base, ended=window.ended)
-        end = base + pos
-        if end - candidate.begin > candidates.most:
+        window.pos = tokens.read(window.text, window.pos, base, ended=window.ended)
+        if base + window.pos - candidate.begin > candidates.most:
             return candidates.too_long(candidate)
+        if tokens.refusal is None and not tokens.is_complete:
+            return None
+        return self._outcome(candidate, tokens)
+
+    def _outcome(self, candidate: Candidate, tokens: JsonTokens) -> Outcome | None:
+        """Return what an object is that was read to its end, or to where it broke."""
+        candidates = self._candidates
         refusal = tokens.refusal
         if refusal is not None:
             if tokens.is_python and refusal.reason is not RejectionReason.TRUNCATED:
@@ -186,9 +187,9 @@ class ObjectReader:
             broken = Outcome(max(tokens.resume, candidate.start + 1), refusal, is_whole=False)
             is_mendable = refusal.reason in (RejectionReason.MALFORMED, RejectionReason.TRUNCATED)
             return candidates.mend(candidate, broken) if is_mendable else broken
-        if not tokens.is_complete:
-            return None
-        raw, start = window.written(candidate.begin, end), candidate.start - candidate.begin
+        window = candidates.window
+        end, start = window.base + window.pos, candidate.start - candidate.begin
+        raw = window.written(candidate.begin, end)
         parsed = None if tokens.is_python else parse_object(raw, start, checked=True)
         if parsed is not None:
             return candidates.judge(candidate, parsed, end, raw)
@@ -235,8 +236,8 @@ class _Mending:
         parsed = parse_object(json, 0) if json else None
         if parsed is None or parsed.flaw:
             return None
-        rules, head = self._candidates.rules, candidate.head
-        found = rules.read(parsed) if head is None else rules.read_arguments(head.name, parsed)
+        rules, name = self._candidates.rules, candidate.name
+        found = rules.read(parsed) if name is None else rules.read_arguments(name, parsed)
         if isinstance(found, Refusal):
             return None
         calls = calls_in(found)
@@ -253,35 +254,37 @@ class ArgumentsReader:
         self._written_name = name
         self._tool = tool
         """The tool that the name means, for rejections."""
-        self._may_be_plain = name in candidates.rules.declared
-        self._span = BracketSpan()
+        self._span: BracketSpan | None = None
+        """What reads on, once they turned out not to be plain."""
         self._lines = 0
 
     def read(self, candidate: Candidate) -> Outcome | None:
         """Read on, as far as text has arrived."""
         candidates, span = self._candidates, self._span
-        window = candidates.window
-        plain = plain_arguments(window.text, window.pos) if self._may_be_plain else None
-        self._may_be_plain = False
-        if plain is not None:
-            arguments, json, window.pos = plain
-        elif (flaw := self._read_lines(candidate)) is not None:
+        window, rules, name = candidates.window, candidates.rules, self._written_name
+        if span is None:
+            plain = plain_arguments(window.text, window.pos) if name in rules.declared else None
+            if plain is not None:
+                arguments, json, window.pos = plain
+                end = window.base + window.pos
+                if end - candidate.begin > candidates.most:
+                    return candidates.too_long(candidate)
+                return Outcome(end, rules.check_pythonic(WrittenCall(name, arguments, json)))
+            span = self._span = BracketSpan()
+        flaw = self._read_lines(candidate, span)
+        if flaw is not None:
             return flaw
-        end = window.base + window.pos
-        if end - candidate.begin > candidates.most:
-            return candidates.too_long(candidate)
-        if plain is not None:
-            return Outcome(end, candidates.rules.check_pythonic(WrittenCall(self._written_name, arguments, json)))
         if not (span.is_complete or window.ended):
             return None
+        end = window.base + window.pos
         written = window.written(candidate.start, end)
         if span.is_complete:
-            return Outcome(end, candidates.rules.read_pythonic(self._written_name, written))
+            return Outcome(end, rules.read_pythonic(name, written))
         return Outcome(end, self._unfinished(written), is_whole=False)
 
-    def _read_lines(self, candidate: Candidate) -> Outcome | None:
-        """Read line after line; return where it breaks, if it does."""
-        span, window = self._span, self._candidates.window
+    def _read_lines(self, candidate: Candidate, span: BracketSpan) -> Outcome | None:
+        """Read line after line; return where it breaks, or becomes too long, if it does."""
+        window = self._candidates.window
         line_end = None
         while span.line_end != line_end:
             line_end = span.line_end
@@ -295,7 +298,8 @@ class ArgumentsReader:
                 refusal = self._unfinished(window.written(candidate.start, span.line_end))
                 if refusal.reason is not RejectionReason.TRUNCATED:
                     return Outcome(span.line_end, refusal, is_whole=False)
-        return None
+        is_too_long = window.base + window.pos - candidate.begin > self._candidates.most
+        return self._candidates.too_long(candidate) if is_too_long else None
 
     def _unfinished(self, written: str) -> Refusal:
         """Return why a pythonic call is not one so far: it is malformed, or not all there."""

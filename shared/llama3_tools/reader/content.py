@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 from llama3_tools.reader.attempts import Evidence
 from llama3_tools.reader.markup import (
-    finditer_closing_tags,
     match_closing_markup,
     match_tokens_at_start,
-    search_markup_for_calls,
     search_tokens_at_end,
 )
 from llama3_tools.text.growing_text import GrowingText
@@ -45,9 +43,7 @@ class Trace(NamedTuple):
     """The places of the pieces of an output that stayed, to show them to a person."""
 
     kept: list[tuple[int, int]]
-    """Content and reasoning."""
     quoted: list[tuple[int, int]]
-    """The regions of quotation."""
 
 
 @dataclass(slots=True, eq=False)
@@ -85,7 +81,7 @@ class Content:
         self._opening = -1
         """The index of the first held piece that opens something: it and the rest are text, unless a call follows."""
         self._kept = GrowingText() if is_kept else None
-        """The text of the events so far, if it is kept."""
+        """The text so far, if it is kept."""
         self._thoughts: _Thoughts | None = None
         self.last = NOTHING
         self._last_settled = NOTHING
@@ -113,8 +109,9 @@ class Content:
         body = piece.rstrip()
         if len(body) < len(piece):
             self._held.append(piece[len(body) :])
+            end -= len(piece) - len(body)
         if body:
-            self._emit(f" {body}" if is_segment else body, end - len(piece) + len(body), len(body))
+            self._emit(f" {body}" if is_segment else body, end, len(body))
 
     def hold(self, piece: str, *, opens: bool = False) -> None:
         """Hold white space, markup or delimiters; perhaps the beginning of something."""
@@ -122,7 +119,7 @@ class Content:
         if opens and self._opening < 0:
             self._opening = len(held)
         held.append(piece)
-        if len(held) - max(self._opening, 0) > _MANY and all(type(part) is str for part in held[-_MANY:]):
+        if len(held) > _MANY + max(self._opening, 0) and all(type(part) is str for part in held[-_MANY:]):
             held[-_MANY:] = ["".join(held[-_MANY:])]  # type: ignore[arg-type]  # each costs more than its text
 
     def wait(self, waiting: Waiting) -> None:
@@ -138,10 +135,9 @@ class Content:
         for waiting in self.waiting:
             waiting.is_sure = True
 
-    def settle(self, stays_text: Callable[[Waiting], bool] = lambda _: False) -> None:
-        """Make the waiting calls, except those that stay text."""
-        if self.waiting:
-            self.last = self._last_settled
+    def settle(self, stays_text: Callable[[Waiting], bool]) -> None:
+        """Make the waiting calls, of which there are some, except those that stay text."""
+        self.last = self._last_settled
         held, opening = self._held, self._opening
         self._held, self._opening, self.waiting = [], -1, []
         for index, part in enumerate(held):
@@ -167,8 +163,7 @@ class Content:
         """Add the message of an envelope, as a separate segment."""
         text = text.strip()
         if text:
-            self._fresh.append(f" {text}" if self._has_text else text)
-            self._has_text = True
+            self._add(f" {text}" if self._has_text else text)
 
     @property
     def is_bold(self) -> bool:
@@ -251,19 +246,18 @@ class Content:
                 texts.append(one)
                 continue
             if texts:
-                events.append(self._delta(texts))
+                events.append(TextDelta("".join(texts)))
                 texts = []
             events.append(ToolCallReady(one) if type(one) is ToolCall else one)  # type: ignore[arg-type]
         if texts:
-            events.append(self._delta(texts))
+            events.append(TextDelta("".join(texts)))
         return events
 
     def whole(self) -> str | None:
         """Return the content at the end; `None` if there is none or it was not kept."""
         if self._kept is None:
             return None
-        fresh = [one for one in self._fresh if type(one) is str]
-        text = "".join([self._kept.joined(), *fresh])
+        text = self._kept.joined()
         return (text.lstrip() or None) if self._is_cut else text
 
     @property
@@ -281,41 +275,23 @@ class Content:
             return match_tokens_at_start(touching).end()  # type: ignore[union-attr]  # it may match nothing
         if last is CALL:
             match = match_closing_markup(f"{touching}\n" if is_end else touching)
-            end = self._before_own_end(touching[: match.end()])  # type: ignore[union-attr]  # it may match nothing
+            end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it may match nothing
         else:
             end = 0
-        return end + len(touching[end:]) - len(touching[end:].lstrip())
-
-    def _before_own_end(self, closing: str) -> int:
-        """Return how much closing markup comes before the end of a tag that is open in the text, such as `</b>`.
-
-        The tags of calls are left open often: `<tool_call>{bad} <tool_call>{good}</tool_call>`.
-        """
-        for tag in finditer_closing_tags(closing):
-            is_open = self._tail.count(f"<{tag[1]}") > self._tail.count(tag[0])
-            if is_open and search_markup_for_calls(f"<{tag[1]}") is None:
-                return tag.start()
-        return len(closing)
+        return len(touching) - len(touching[end:].lstrip())
 
     def _emit(self, text: str, end: int, length: int) -> None:
-        """Emit text as content.
-
-        Args:
-            text: the text.
-            end: the offset after it.
-            length: how many of its last characters are in the output.
-        """
-        self._has_text = True
-        self._fresh.append(text)
-        self._tail = text[-_TAIL:] if len(text) >= _TAIL else (self._tail + text)[-_TAIL:]
+        """Emit text as content: so many of its last characters are in the output, up to an offset."""
+        self._add(text)
+        self._tail = (self._tail + text)[-_TAIL:]
         if self._trace is not None:
             self._trace.kept.append((end - length, end))
 
-    def _delta(self, texts: list[str]) -> TextDelta:
-        text = texts[0] if len(texts) == 1 else "".join(texts)
+    def _add(self, text: str) -> None:
+        self._has_text = True
+        self._fresh.append(text)
         if self._kept is not None:
             self._kept.add(text)
-        return TextDelta(text)
 
 
 class _Thoughts:

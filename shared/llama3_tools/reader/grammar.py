@@ -88,7 +88,6 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
         others["*"] = rf"\*\*?[ \t]{{0,4}}{named}\Z(?P<more>)"
         others[">"] = rf"(?:>>?|>>>{named})\Z(?P<more>)"
         others["-"] = r"--?!?\Z(?P<more>)"
-        others["/"] = r"/\Z(?P<more>)"
         others["f"] = rf"{beginnings(_FUNCTOOLS)}\Z(?P<more>)"
     return Grammar(
         re.compile(_first(json=json, names=names, ended=ended)).search,
@@ -103,17 +102,22 @@ def _first(*, json: bool, names: bool, ended: bool) -> str:
     """Return what may begin something in text. Each begins with a literal character, which is fast to search for."""
     at_end = "" if ended else r"|\Z"
     end = r"\Z"
-    letter = r"|[^\W\d]" if names else ""
-    line = [rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|{_BETWEEN}\{{)"] if names else []
+    named = [rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|{_BETWEEN}\{{)"] if names else []
+    listed = [r"[ \t\n\r\[{]", r"/?[A-Z][A-Z_]{1,30}\]"]
+    if names:
+        listed.append(rf"{WORD_NAME}(?:[ \t]{{0,8}}\(|\]{_BETWEEN}\{{)")
     if not ended:
-        line.append(rf"(?:{WORD_NAME}(?:{_BEGUN})?)?\Z" if names else rf"{beginnings(_FUNCTOOLS)}?\Z")
+        named.append(rf"(?:{WORD_NAME}(?:{_BEGUN})?)?\Z" if names else end)
+        listed.append(rf"(?:{WORD_NAME}(?:[ \t]{{0,8}}|\]{_BEGUN}))?\Z" if names else end)
+        listed.append(r"/?(?:[A-Z][A-Z_]{0,30})?\Z")
+    line = [*named, "functools.", *([] if names or ended else [rf"{beginnings(_FUNCTOOLS)}\Z"])]
     things = [
-        rf"\[(?=[ \t\n\r\[{{A-Z/]{letter}{at_end})",
+        rf"\[(?={'|'.join(listed)})",
         rf"<(?=[A-Za-z!?|\uff5c]{at_end})",
         *(rf"{char}(?<!{char}{char})(?={char}{char}{'' if ended else rf'|{char}?' + end})" for char in "`~"),
-        rf"\*(?=\*[ \t]{{0,4}}(?:[{{<\[`\w]{at_end}){at_end})",
+        rf"\*(?=\*[ \t]{{0,4}}(?:{'|'.join(['[{<`[]', *named])}){at_end})",
         ">>>" if ended else r">(?=>>|>?\Z)",
-        rf"\n(?=[ \t]*(?:{'|'.join([*line, 'functools.'])}))",
+        rf"\n(?=[ \t]*(?:{'|'.join(line)}))",
     ]
     if json:
         things.append(rf"\{{(?=[{OBJECT_BEGINS}]{at_end})")
@@ -130,10 +134,10 @@ def _run(*, names: bool, ended: bool, is_after_text: bool) -> str:
     tags = "|".join(
         (
             rf"\|im_start\|>(?!{other_role}){no_role}(?:assistant(?![A-Za-z])[ \t]{{0,4}})?(?:\r?\n)?",
+            TOKEN[1:],
             r"/(?P<close>[A-Za-z][^<>{\n]{0,60})>",
             rf"{no_tag}(?P<open>[A-Za-z][\w:.-]{{0,31}})(?:[ \t][^<>{{\n]{{0,28}})?/?>",
             rf"\|(?:start_header_id|header_start)\|>(?!{_OTHER_HEADER})(?:[^<>|{{]{{0,32}}{HEADER_END}|(?=[\[{{]|{HEADER}))",
-            TOKEN[1:],
             r"!--|\?[^<>\n{]{0,60}>",
             r"[a-z_]{4,24}[ \n]{1,4}(?=\{)",  # <functioncall {…}
         )

@@ -36,11 +36,9 @@ class HeldMarkup:
         self.text = ""
         """The end of the markup; empty if there is none."""
         self.quoted: str | None = None
-        """Why it is quoted, if it is."""
         self.place = FREE
         """What the place is in where it began."""
         self.before = ""
-        """What is before it on its line."""
         self.list_before = ""
         """What is before the list that is open, on its line."""
         self.may_be_code = False
@@ -56,19 +54,17 @@ class HeldMarkup:
             self.note(at + len(piece) - len(piece.lstrip()))
         self.text = (self.text + piece.strip())[-_KEPT:]
 
-    def add_run(self, run: re.Match[str], at: int) -> None:
+    def add_run(self, run: re.Match[str], piece: str, at: int) -> None:
         """Add a run of markup, delimiters and white space that begins at an index."""
-        piece = run[0]
         if not piece.isspace():
             self.add(piece, at)
             opened, closed = run.group("open", "close")
             if closed is not None:
-                self.opened = ""
-                if opened is not None and run.start("open") < run.start("close"):  # `<a></a>`, not `</a><b>`
-                    opened = None
-            if opened is not None:
+                is_closed = opened is None or run.start("open") < run.start("close")  # `<a></a>`, not `</a><b>`
+                self.opened = "" if is_closed else opened
+            elif opened is not None:
                 self.opened = opened
-        if self.quoted in _ON_LINE and "\n" in piece:
+        if self.quoted is not None and self.quoted in _ON_LINE and "\n" in piece:
             self.quoted = None  # the line ends that is quotation
 
     def open_list(self) -> None:
@@ -92,11 +88,6 @@ class HeldMarkup:
     def is_for_calls(self) -> bool:
         """Whether there is markup whose only use is calls."""
         return search_markup_for_calls(self.text) is not None
-
-    @property
-    def begins_code(self) -> bool:
-        """Whether code follows it."""
-        return self.may_be_code and self.quoted is None and self.has_python_tag
 
     @property
     def has_python_tag(self) -> bool:
@@ -138,10 +129,7 @@ class HeldMarkup:
         self.before = self._line_before(at)
         self.quoted = self._quotation.why(at)
         self.place = self._around.place(at)
-        before = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")
-        self.may_be_code = before[-1:] in _SENTENCE_ENDS
-        if before.endswith("\n") and self._around.is_in_prose:  # `For "Inception":⏎<|im_start|>`
-            self.place = FREE
+        self.may_be_code = self._window.text[max(at - _LINE, 0) : at].rstrip(" \t")[-1:] in _SENTENCE_ENDS
 
     def _line_before(self, at: int) -> str:
         """Return what is before an index on its line, after the last call, which may wait still."""

@@ -21,9 +21,7 @@ from llama3_tools.tools.declared import Tool, not_declared
 from llama3_tools.values import RejectionReason, shortened
 
 ENVELOPES = ("tool_call", "tool_calls")
-"""The keys under which an envelope has its calls."""
 ARGUMENTS = ("parameters", "arguments")
-"""The keys under which a call has its arguments."""
 OTHER_NAMES = (
     "tool_name",  # Cohere's Command R; LlamaIndex's ToolSelection
     "function_name",  # lmstudio-ai/lmstudio-js issue 277

@@ -1,19 +1,12 @@
 """The machine: its states, and what is read in each.
 
 A chunk is added to the window. Then the step of the state reads on and returns the next state, until more text is
-needed:
-
-- TEXT searches for what may begin something: a line on which a tool is named, a brace, markup.
-- GAP matches at once everything that may come before, between and after calls, and looks at what follows: an object
-  or the name of a tool begins a candidate. Anything else is text, and the held markup becomes text, too.
-- REGION searches quotation for its end, and for candidates, which are reported.
-- CANDIDATE lets the candidate read on.
-
-`openings` begins what follows a gap; `turn` decides what it is.
+needed. `openings` begins what follows a gap; `turn` decides what it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -21,9 +14,6 @@ from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader import content as last
 from llama3_tools.reader.markup import LIST_END, OBJECT_BEGINS
 from llama3_tools.reader.openings import BEGIN, begin_object
-from llama3_tools.reader.quotation import IN_THOUGHTS
-from llama3_tools.reader.regions import region_of_tag
-from llama3_tools.reader.rules import Rules
 from llama3_tools.reader.turn import BROKEN_OFF, CANDIDATE, GAP, REGION, TEXT, State, Turn
 from llama3_tools.reader.window import MOST_KEPT
 from llama3_tools.values import Extraction, RejectionReason
@@ -32,189 +22,165 @@ _MAY_GO_ON = frozenset(" \t\n\r;,<[*->f")
 """What a run of markup may go on with: a run has at most 64 pieces. `f` begins `functools[`."""
 
 
-class Machine:
-    """Reads one turn. `stream` has what is public."""
-
-    def __init__(self, rules: Rules, *, keep_content: bool) -> None:
-        self.turn = Turn(rules, keep_content=keep_content)
-        self._grammar = rules.grammars[0]
-        self._state = GAP
-        if rules.options.starts_reasoning:
-            region = region_of_tag("think", IN_THOUGHTS)
-            self._state = self.turn.quote(region._replace(is_split=rules.options.split_reasoning))
-
-    def read(self, chunk: str = "") -> None:
-        """Read on, as far as text has arrived, with a further chunk."""
-        turn, window, state = self.turn, self.turn.window, self._state
-        if window.pos > MOST_KEPT:
-            turn.forget()
-        if chunk:
-            window.add(chunk)
-        while True:
-            step, next_states = _STEPS[state]
-            following = step(self)
-            if following is None:
-                break
-            assert following in next_states  # noqa: S101
-            state = following
-        self._state = state
-        waiting = turn.content.waiting
-        if waiting:
-            held = window.base + len(window.text) - waiting[0].call.span[0]
-            if held > turn.rules.limits.max_call_length:
-                turn.settle()
-
-    def finish(self, *, complete: bool, aborted: bool = False) -> Extraction:
-        """Read to the end of the output, as no more will come."""
-        turn = self.turn
-        content, rejections, window = turn.content, turn.rejections, turn.window
-        self._grammar = turn.rules.grammars[1]
-        window.end(complete=complete, aborted=aborted)
-        if aborted and content.waiting:
-            turn.settle(lambda _: BROKEN_OFF)
-        self.read()
-        if content.waiting:
+def read(turn: Turn, chunk: str = "") -> None:
+    """Read on, as far as text has arrived, with a further chunk."""
+    window = turn.window
+    if window.pos > MOST_KEPT:
+        turn.forget()
+    window.add(chunk)
+    step, next_states = _STEPS[turn.state]
+    while (following := step(turn)) is not None:
+        assert following in next_states  # noqa: S101
+        turn.state = following
+        step, next_states = _STEPS[following]
+    waiting = turn.content.waiting
+    if waiting:
+        held = window.base + len(window.text) - waiting[0].call.span[0]
+        if held > turn.rules.limits.max_call_length:
             turn.settle()
-        end = window.base + len(window.text)
-        content.end(end)
-        if turn.quotation.region is None:
-            rejections.look_over(len(window.text))
-        else:
-            content.end_quotation(end)
-        found = rejections.in_order(content.calls)
-        return Extraction(content.whole(), tuple(content.calls), found, content.reasoning)
 
-    def read_text(self) -> State | None:
-        """Search text for what may begin something."""
-        turn = self.turn
-        window = turn.window
-        text = window.text
-        found = self._grammar.first(text, max(window.pos, window.searched - window.base))
-        end = len(text) if found is None else found.start()
-        if end > window.pos:
-            turn.put(end)
-        if found is None:
+
+def finish(turn: Turn, *, complete: bool, aborted: bool = False) -> Extraction:
+    """Read to the end of the output, as no more will come."""
+    content, rejections, window = turn.content, turn.rejections, turn.window
+    turn.grammar = turn.rules.grammars[1]
+    window.end(complete=complete, aborted=aborted)
+    if aborted:
+        turn.settle(lambda _: BROKEN_OFF)
+    read(turn)
+    turn.settle()
+    end = window.base + len(window.text)
+    content.end(end)
+    if turn.quotation.region is None:
+        rejections.look_over(len(window.text))
+    else:
+        content.end_quotation(end)
+    found = rejections.in_order(content.calls)
+    return Extraction(content.whole(), tuple(content.calls), found, content.reasoning)
+
+
+def _read_text(turn: Turn) -> State | None:
+    """Search text for what may begin something."""
+    window = turn.window
+    text = window.text
+    found = turn.grammar.first(text, max(window.pos, window.searched - window.base))
+    if found is None:
+        turn.put(len(text))
+        return None
+    end = found.start()
+    if end > window.pos:
+        turn.put(end)
+    if end + 1 == len(text) and not window.ended:
+        return None
+    if text[end] == "{":
+        return begin_object(turn, end)
+    if text[end] == "*" and turn.content.is_bold:
+        window.searched = window.base + end + 2  # it ends bold in the text
+        return TEXT
+    return GAP
+
+
+def _read_gap(turn: Turn) -> State | None:  # noqa: C901, PLR0911 (what may follow, one after the other)
+    """Hold what may be between calls, and look at what follows."""
+    window, markup, content = turn.window, turn.markup, turn.content
+    text, pos, grammar = window.text, window.pos, turn.grammar
+    is_after_text = content.last is last.TEXT and not (markup.text or markup.in_list)
+    match_run = grammar.run_after_text if is_after_text else grammar.run
+    run: re.Match[str] = match_run(text, pos)  # type: ignore[assignment]  # it may match nothing
+    end = run.end()
+    if end > pos:
+        turn.hold_run(run)
+    char = text[end : end + 1]
+    if not char:
+        return None
+    if char == "{" and turn.rules.reads_json:
+        following = text[end + 1 : end + 2]
+        if not (following or window.ended):
             return None
-        if end + 1 == len(text) and not window.ended:
-            return None
-        if text[end] == "{":
-            return begin_object(turn, end)
-        if text[end] == "*" and turn.content.is_bold:
-            window.searched = window.base + end + 2  # it ends bold in the text
-            return TEXT
-        return GAP
+        return begin_object(turn, end) if following and following in OBJECT_BEGINS else turn.text_follows()
+    if end > pos and char in _MAY_GO_ON:
+        return GAP  # a run is bounded: there may be more of it
+    if char in "]})>*" and content.last is last.CALL:
+        if char == "]" and markup.in_list:
+            return _end_list(turn)
+        closing = _closing(turn, char)
+        if closing:
+            turn.hold(closing)
+            turn.quotation.end_call(window.base + window.pos)
+            return GAP
+    match = grammar.others[char](text, end) if char in grammar.others else None
+    if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
+        match = grammar.name(text, end)
+    if match is None:
+        return turn.text_follows()
+    return BEGIN[match.lastgroup](turn, match)  # type: ignore[index]
 
-    def read_gap(self) -> State | None:  # noqa: C901, PLR0911 (what may follow, one after the other)
-        """Hold what may be between calls, and look at what follows."""
-        turn, grammar = self.turn, self._grammar
-        window, markup, content = turn.window, turn.markup, turn.content
-        text, pos = window.text, window.pos
-        is_after_text = content.last is last.TEXT and not (markup.text or markup.in_list)
-        run = (grammar.run_after_text if is_after_text else grammar.run)(text, pos)
-        end = run.end()  # type: ignore[union-attr]  # it may match nothing
-        if end > pos:
-            if content.waiting:
-                turn.decide_waiting(text[pos:end], is_closed=run["close"] is not None)  # type: ignore[index]
-            markup.add_run(run, pos)  # type: ignore[arg-type]
-            content.hold(text[pos:end])
-            window.pos = end
-            if window.base + end - content.held_from > turn.rules.limits.max_call_length:
-                turn.settle()
-                content.text("", window.base + end)
-        char = text[end : end + 1]
-        if not char:
-            return None
-        if char == "{" and turn.rules.reads_json:
-            if end + 1 == len(text) and not window.ended:
-                return None
-            is_object = end + 1 < len(text) and text[end + 1] in OBJECT_BEGINS
-            return begin_object(turn, end) if is_object else turn.text_follows()
-        if end > pos and char in _MAY_GO_ON:
-            return GAP  # a run is bounded: there may be more of it
-        if char in "]})>*/" and content.last is last.CALL:
-            if char == "]" and markup.in_list:
-                return self._end_list()
-            closing = self._closing(char)
-            if closing:
-                turn.hold(closing)
-                turn.quotation.begin_line(window.base + window.pos)
-                return GAP
-        match = grammar.others[char](text, end) if char in grammar.others else None
-        if match is None and grammar.name is not None and (char.isalpha() or char == "_"):
-            match = grammar.name(text, end)
-        if match is None:
-            return turn.text_follows()
-        return BEGIN[match.lastgroup](turn, match)  # type: ignore[index]
 
-    def _end_list(self) -> State | None:
-        """End a list of pythonic calls."""
-        turn = self.turn
-        window, markup = turn.window, turn.markup
-        match = LIST_END[window.ended](window.text, window.pos)
-        if match is not None and match.lastgroup == "more":
-            return None
-        markup.close_list()
-        if match is None:
-            refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code")
-            turn.settle(lambda one: refusal if one.call.format == "pythonic" else None)
-            return turn.text_follows()
-        if markup.opened or turn.quotation.fence:
-            turn.content.confirm()
-        else:
-            turn.settle()
-        return turn.hold("]")
+def _end_list(turn: Turn) -> State | None:
+    """End a list of pythonic calls."""
+    window, markup = turn.window, turn.markup
+    match = LIST_END[window.ended](window.text, window.pos)
+    if match is not None and match.lastgroup == "more":
+        return None
+    markup.close_list()
+    if match is None:
+        refusal = Refusal(RejectionReason.NOT_A_CALL, "a list that is a part of code")
+        turn.settle(lambda one: refusal if one.call.format == "pythonic" else None)
+        return turn.text_follows()
+    if markup.opened or turn.quotation.fence:
+        turn.content.confirm()
+    else:
+        turn.settle()
+    return turn.hold("]")
 
-    def _closing(self, char: str) -> str:
-        """Return what goes with the call before it: the end of bold or a tag, a bracket too many; `""` if nothing."""
-        turn, window = self.turn, self.turn.window
-        text, pos = window.text, window.pos
-        if char == "*":
-            is_next = window.base + pos == turn.quotation.line_from
-            return "**" if is_next and text.startswith("**", pos) and not turn.content.is_bold else ""
-        if char == "/":
-            return "/>" if text.startswith("/>", pos) else ""
-        if turn.quotation.fence_is_fresh or not turn.content.may_close(char):
-            return ""
-        # A `>` that is not directly after it may be a comparison or an arrow.
-        return char if char != ">" or text[pos - 1 : pos] in tuple(">})]") else ""
 
-    def read_region(self) -> State | None:
-        """Search quotation for what closes it, and for candidates."""
-        turn = self.turn
-        window, region = turn.window, turn.quotation.region
-        assert region is not None  # noqa: S101  # the state says so
-        found = region.search[window.ended](window.text, window.pos)
-        at = len(window.text) if found is None else found.start()
-        if at > window.pos:
-            turn.put(at)
-        if found is None or found.lastgroup == "more":
-            return None
-        if found.lastgroup == "object":
-            return begin_object(turn, at)
-        return turn.end_region(found.end())
+def _closing(turn: Turn, char: str) -> str:
+    """Return what goes with the call before it: the end of bold or a tag, a bracket too many; `""` if nothing."""
+    window = turn.window
+    text, pos = window.text, window.pos
+    if char == "*":
+        is_next = window.base + pos == turn.quotation.line_from
+        return "**" if is_next and text.startswith("**", pos) and not turn.content.is_bold else ""
+    if turn.quotation.fence_is_fresh or not turn.content.may_close(char):
+        return ""
+    # A `>` that is not directly after it may be a comparison or an arrow.
+    return char if char != ">" or text[pos - 1 : pos] in tuple(">})]") else ""
 
-    def read_candidate(self) -> State | None:
-        """Let the candidate that is open read on."""
-        candidate = self.turn.candidate
-        assert candidate is not None  # noqa: S101  # the state says so
-        assert candidate.reader is not None  # noqa: S101  # it has begun
-        outcome = candidate.reader.read(candidate)
-        return None if outcome is None else self.turn.decide(candidate, outcome)
+
+def _read_region(turn: Turn) -> State | None:
+    """Search quotation for what closes it, and for candidates."""
+    window, region = turn.window, turn.quotation.region
+    assert region is not None  # noqa: S101  # the state says so
+    found = region.search[window.ended](window.text, window.pos)
+    at = len(window.text) if found is None else found.start()
+    if at > window.pos:
+        turn.put(at)
+    if found is None or found.lastgroup == "more":
+        return None
+    if found.lastgroup == "object":
+        return begin_object(turn, at)
+    return turn.end_region(found.end())
+
+
+def _read_candidate(turn: Turn) -> State | None:
+    """Let the candidate that is open read on."""
+    candidate = turn.candidate
+    assert candidate and candidate.reader  # noqa: S101, PT018  # the state says so
+    outcome = candidate.reader.read(candidate)
+    return None if outcome is None else turn.decide(candidate, outcome)
 
 
 class _Step(NamedTuple):
-    """What is done in a state."""
+    """What is done in a state, and which states may come next."""
 
-    read: Callable[[Machine], State | None]
+    read: Callable[[Turn], State | None]
     """Reads on; returns the next state, or `None` if more text has to come."""
     following: tuple[State, ...]
-    """The states that may come next."""
 
 
 _STEPS = {
-    TEXT: _Step(Machine.read_text, (TEXT, GAP, CANDIDATE)),
-    GAP: _Step(Machine.read_gap, (GAP, TEXT, REGION, CANDIDATE)),
-    REGION: _Step(Machine.read_region, (REGION, GAP, CANDIDATE)),
-    CANDIDATE: _Step(Machine.read_candidate, (CANDIDATE, GAP, TEXT, REGION)),
+    TEXT: _Step(_read_text, (TEXT, GAP, CANDIDATE)),
+    GAP: _Step(_read_gap, (GAP, TEXT, REGION, CANDIDATE)),
+    REGION: _Step(_read_region, (REGION, GAP, CANDIDATE)),
+    CANDIDATE: _Step(_read_candidate, (CANDIDATE, GAP, TEXT, REGION)),
 }
-"""The states, and which may follow each."""

@@ -13,13 +13,11 @@ WORD_NAME = rf"[^\W\d][\w.:/-]{{0,{LONGEST_NAME - 1}}}"
 METHOD = ".call"
 """What Meta's built-in tools end with: `brave_search.call(query="…")`."""
 CALL = rf"{WORD_NAME}[ \t]{{0,8}}\("
-"""The name and the parenthesis of a pythonic call."""
 SPACE = r"[ \t\n\r]{0,128}"
 OBJECT_BEGINS = " \t\n\r\"}'"
 """What may follow the brace of an object, one of Python's too."""
 
 THOUGHTS = "think|thinking|reasoning|scratch_pad"
-"""The tags of reasoning."""
 RESULTS = "tool_response|tool_result"
 """The tags of a tool's result."""
 
@@ -31,9 +29,10 @@ _ROLES = ("user", "system", "tool", "ipython", "function")
 OTHERS = f"(?:{'|'.join(''.join(f'[{char}{char.upper()}]' for char in role) for role in _ROLES)})"
 """The roles of others, in either case: `re` is slow if it ignores case."""
 _END_OF_TURN = r"<\|(?:eom_id|eot_id|end_of_text|eom|eot|im_end|endoftext)\|>"
+_BEGINS_TURN = rf"{IM_START}(?:(?:assistant|{OTHERS})(?![A-Za-z]))?|{HEADER}(?:[^<>|{{]{{0,32}}{HEADER_END})?"
 _KNOWN = (
     r"<\|(?:python_tag|python_start|python_end|begin_of_text|finetune_right_pad_id|end_header_id|header_end)\|>"
-    rf"|{_END_OF_TURN}|{HEADER}(?:[^<>|{{]{{0,32}}{HEADER_END})?|{IM_START}(?:(?:assistant|{OTHERS})(?![A-Za-z]))?"
+    rf"|{_END_OF_TURN}|{_BEGINS_TURN}"
 )
 """The tokens of Llama's and ChatML's, which go at the edges of an output, too."""
 TOKEN = r"<[|\uff5c](?!im_start\||(?:start_header_id|header_start)\|)[^<>{(|\uff5c\n]{1,40}[|\uff5c]>"  # noqa: S105
@@ -45,11 +44,10 @@ search_tokens_at_end = re.compile(rf"(?:(?:{_KNOWN})\s*)+\Z").search
 search_end_of_turn = re.compile(rf"(?=(?:{_END_OF_TURN}|{HEADER}|{IM_START}))").search
 """Searches for a token that ends a turn, or begins the next one."""
 match_closing_markup = re.compile(
-    r"(?:\s+|;(?=[\s<\[`*\])}>,;])|,(?=[ \t]*[\r\n<\[`*\])}])|/?[\])}>]|--!?>|<\?[^<>\n{]{0,60}>|\*\*|[`~]{3,16}[ \t]*"
-    rf"|\[(?:/|END_)[A-Z_]{{1,30}}\]|{_CLOSING_TAG}|{TOKEN}|{_KNOWN})*"
+    rf"(?:\s+|{_BEGINS_TURN}|{TOKEN}|{_CLOSING_TAG}|<\?[^<>\n{{]{{0,60}}>|;(?=[\s<\[`*\])}}>,;])"
+    r"|,(?=[ \t]*[\r\n<\[`*\])}])|[\])}>]|--!?>|\*\*|[`~]{3,16}[ \t]*|\[(?:/|END_)[A-Z_]{1,30}\])*"
 ).match
 """Matches what goes with the call before it: all but what opens something."""
-finditer_closing_tags = re.compile(r"</([A-Za-z][\w:.-]*)").finditer
 search_markup_for_calls = re.compile(
     r"[<\[][|\uff5c]?(?!tools\b)\w*(?:tool|func|call|python_tag|python_start)", re.IGNORECASE
 ).search

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.reader.attempts import Evidence, Shape
-from llama3_tools.reader.candidates import ArgumentsReader, Candidate, Head, ObjectReader, Outcome
+from llama3_tools.reader.candidates import ArgumentsReader, Candidate, ObjectReader, Outcome
 from llama3_tools.reader.content import CALL, TEXT
 from llama3_tools.reader.json_calls import WrittenCall, plain_call
 from llama3_tools.reader.markup import METHOD
@@ -25,39 +25,35 @@ _LINE, _MOST_INDENT = 64, 3
 """How much of a line anyone looks at before a call, and how far that may be indented: more is code in Markdown."""
 
 
-def begin_object(turn: Turn, at: int, head: Head | None = None) -> State | None:
+def begin_object(turn: Turn, at: int, named: Candidate | None = None) -> State | None:
     """Begin with the object at an index: a call, or the arguments of a tool that is named before it."""
-    window, content, markup = turn.window, turn.content, turn.markup
+    window, markup = turn.window, turn.markup
     text, base = window.text, window.base
     may_scan = turn.candidates.may_scan(at)
-    is_bare = may_scan and head is None and turn.quotation.region is None and window.is_simple
+    is_bare = may_scan and named is None and turn.quotation.region is None and window.is_simple
     if is_bare and (plain := plain_call(text, at)) is not None:
         written, end = plain
         if (
             turn.rules.checked(written) is written
             and not turn.has_enough
             and end - at <= turn.candidates.most
-            and (content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
-            and not (markup.opened and markup.opened in turn.rules.declared)  # `<search>{…}`: its arguments
+            and (turn.content.last is CALL or (markup.why_quoted(at) is None and markup.place_of(at) is not PART))
+            and markup.opened not in turn.rules.declared  # `<search>{…}`: its arguments
             and not window.is_aborted
         ):
             window.pos = end
             return turn.call(written, base + at, base + end, "json", text[at:end])
-    head = head or _head_of_tag(turn)
-    candidate = Candidate(base + at if head is None else head.start, base + at, "json")
-    if head is not None:
-        candidate.format, candidate.name, candidate.head = head.format, head.name, head
-    turn.look_around(candidate)
-    window.pos = at
+    candidate = named or _named_by_tag(turn, base + at) or Candidate(base + at, base + at, "json")
     return turn.begin(candidate, ObjectReader(turn.candidates, may_scan=may_scan))
 
 
-def _head_of_tag(turn: Turn) -> Head | None:
-    """Return the tag before an object, if it names a declared tool."""
+def _named_by_tag(turn: Turn, start: int) -> Candidate | None:
+    """Return the object at an offset as the arguments of a declared tool, if the tag before it is its name."""
     name = turn.markup.opened
     if not name or name not in turn.rules.names or not turn.markup.text.rstrip().endswith(">"):
         return None
-    return Head(name, name, turn.window.base + turn.window.pos, ("the tag is the name of the tool",))
+    begin = turn.window.base + turn.window.pos
+    return Candidate(begin, start, name, name, ("the tag is the name of the tool",))
 
 
 def _begin_function(turn: Turn, match: re.Match[str]) -> State | None:
@@ -74,7 +70,8 @@ def _begin_function(turn: Turn, match: re.Match[str]) -> State | None:
     if inside == "{" and (is_correct or declared):
         begin, stop = match.span("tool")
         deviations = () if is_correct else (f"the tag is written {text[at:begin]}NAME{text[stop:end]}{{…}}",)
-        return begin_object(turn, text.index("{", end), Head(name, "function", base + at, deviations))
+        brace = text.index("{", end)
+        return begin_object(turn, brace, Candidate(base + at, base + brace, "function", name, deviations))
     if inside == "</function>" and is_correct and name in declared and not declared[name].requires_arguments:
         candidate = Candidate(base + at, base + at, "function", quoted=markup.quoted)
         return turn.decide(candidate, Outcome(base + text.index(inside, end), WrittenCall(name, {}, "{}")))
@@ -161,8 +158,6 @@ def _begin_pythonic(turn: Turn, match: re.Match[str]) -> State | None:
         turn.content.confirm()
     paren = match.end() - 1
     candidate = Candidate(turn.window.base + match.start(), turn.window.base + paren, "pythonic", name)
-    turn.look_around(candidate)
-    turn.window.pos = paren
     return turn.begin(candidate, ArgumentsReader(turn.candidates, name, tool))
 
 
@@ -176,9 +171,9 @@ def _begin_named(turn: Turn, match: re.Match[str]) -> State | None:
     if "```" in match[0]:
         turn.quotation.open_fence("```", is_fresh=False)
     turn.markup.add(match[0], at)
-    head = Head(name, "name", turn.window.base + at, ("the name stands before the arguments",))
-    turn.window.pos = match.end()
-    return begin_object(turn, turn.window.pos, head)
+    begin, start = turn.window.base + at, turn.window.base + match.end()
+    deviations = ("the name stands before the arguments",)
+    return begin_object(turn, match.end(), Candidate(begin, start, "name", name, deviations))
 
 
 def _begin_name(turn: Turn, match: re.Match[str]) -> State | None:

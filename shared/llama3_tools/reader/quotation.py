@@ -33,7 +33,6 @@ class Quotation:
         self._window = window
         self._declared = declared
         self.region: Region | None = None
-        """The region that is open."""
         self.fence = ""
         """The backticks of the fence that is open, and not (yet) a region."""
         self.fence_is_fresh = False
@@ -47,7 +46,6 @@ class Quotation:
         self._read_to = 0
         """The offset up to which the line was read. It is read on demand, and from there on: that is linear."""
         self._head = ""
-        """The beginning of the line."""
         self._ticks = 0
         """How many runs of backticks are on it."""
         self._is_in_ticks = False
@@ -93,12 +91,13 @@ class Quotation:
         if after_break:
             self._head, self._ticks, self._is_in_ticks = "", 0, False
         piece = text[after_break or start : end]
+        if not piece:
+            return
         if len(self._head) < _HEAD:
             self._head += piece[:_HEAD]
         if "`" in piece:
             self._ticks += len(_TICKS(piece)) - (self._is_in_ticks and piece[0] == "`")
-        if piece:
-            self._is_in_ticks = piece[-1] == "`"
+        self._is_in_ticks = piece[-1] == "`"
 
     def begin(self, region: Region) -> None:
         """Begin a region."""
@@ -107,10 +106,6 @@ class Quotation:
     def end(self, offset: int) -> None:
         """End the region at an offset."""
         self.region, self.line_from = None, offset
-
-    def begin_line(self, offset: int) -> None:
-        """Begin the line anew at an offset: what is before it quotes nothing after it."""
-        self.line_from = offset
 
     def open_fence(self, ticks: str, *, is_fresh: bool = True) -> None:
         """Note that a fence opens."""
@@ -126,7 +121,7 @@ class Quotation:
         self.fence_is_fresh, self.fence_from = False, -1
 
     def end_call(self, offset: int) -> None:
-        """Note that a call ends at an offset."""
+        """Note that a call ends at an offset: what is before it on its line quotes nothing after it."""
         self.line_from, self.fence_is_fresh = offset, False
 
     def end_string(self, offset: int) -> None:

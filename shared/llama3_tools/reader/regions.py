@@ -14,7 +14,6 @@ class Region(NamedTuple):
     """A region of quotation."""
 
     why: str
-    """What it is, for rejections."""
     search: tuple[Match, Match]
     """Searches for what closes it, and for objects, in text that may go on, and in text that has ended."""
     is_split: bool = False

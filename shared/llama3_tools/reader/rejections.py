@@ -242,7 +242,6 @@ class _Words:
         self._found: list[tuple[Span, Evidence | None]] = sorted(found, key=lambda one: one[0])
         self._index = {evidence: index for index, (_, evidence) in enumerate(self._found) if evidence is not None}
         self._ends: dict[int, int] = {}
-        """The offsets at which they have closed, of those that were asked for."""
         self._known: dict[int, bool] = {}
 
     def follow(self, evidence: Evidence) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from llama3_tools.errors import StreamStateError, require_bool, require_str
 from llama3_tools.reader.content import Trace
-from llama3_tools.reader.machine import Machine
+from llama3_tools.reader.machine import finish, read
 from llama3_tools.reader.progress import Progress
+from llama3_tools.reader.turn import Turn
 from llama3_tools.values import Event, Extraction, Rejection
 
 
@@ -29,19 +30,19 @@ class ExtractionStream:
     'Let me check.'
     """
 
-    __slots__ = ("_ended_by", "_extraction", "_has_failed", "_machine", "_progress")
+    __slots__ = ("_ended_by", "_extraction", "_is_open", "_progress", "_turn")
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._progress = Progress() if machine.turn.rules.options.progress else None
-        self._has_failed = False
-        """Whether an exception stopped the machine. Also set while it works."""
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._progress = Progress() if turn.rules.options.progress else None
+        self._is_open = True
+        """Whether more may come: not while it reads, nor after an exception or the end."""
         self._extraction: Extraction | None = None
         self._ended_by = ""
 
     def keep_trace(self) -> Trace:
         """Return where the pieces of the output that are content or reasoning, and quotation, will be."""
-        turn = self._machine.turn
+        turn = self._turn
         return turn.content.keep_trace(is_quoted=turn.quotation.region is not None)
 
     def feed(self, chunk: str) -> list[Event]:
@@ -57,14 +58,14 @@ class ExtractionStream:
         """
         if type(chunk) is not str:
             require_str(chunk, "feed() takes a str")
-        if self._extraction is not None or self._has_failed:
+        if not self._is_open:
             self._require_open("feed()")
         if not chunk:
             return []
-        self._has_failed = True
-        self._machine.read(chunk)
-        self._has_failed = False
-        return self._machine.turn.content.take_events() if self._progress is None else self._events()
+        self._is_open = False
+        read(self._turn, chunk)
+        self._is_open = True
+        return self._turn.content.take_events() if self._progress is None else self._events()
 
     def flush(self, *, complete: bool = True) -> list[Event]:
         """End the output, and return what was held back.
@@ -113,8 +114,7 @@ class ExtractionStream:
         Args:
             wanted: tells whether one is wanted. It has to be the same in each call.
         """
-        turn = self._machine.turn
-        return turn.rejections.first(turn.content.calls, wanted)
+        return self._turn.rejections.first(self._turn.content.calls, wanted)
 
     def read_whole(self, text: str, *, complete: bool = True) -> Extraction:
         """Read a whole output on a fresh stream, and end the turn.
@@ -129,9 +129,9 @@ class ExtractionStream:
         Raises:
             Exception: whatever `id_factory` raises.
         """
-        self._ended_by = "read_whole()"
-        self._machine.turn.window.add(text)
-        self._extraction = extraction = self._machine.finish(complete=complete)
+        self._ended_by, self._is_open = "read_whole()", False
+        self._turn.window.add(text)
+        self._extraction = extraction = finish(self._turn, complete=complete)
         return extraction
 
     def _require_open(self, verb: str) -> None:
@@ -139,17 +139,15 @@ class ExtractionStream:
             raise StreamStateError(
                 f"{verb} after {self._ended_by}: the turn is over; call Extractor.stream() for the next one"
             )
-        if self._has_failed:
+        if not self._is_open:
             raise StreamStateError("the stream broke off with an exception, from id_factory: begin the turn anew")
 
     def _end(self, verb: str, *, complete: bool = True, aborted: bool = False) -> list[Event]:
         self._ended_by = verb
-        self._has_failed = True
-        self._extraction = self._machine.finish(complete=complete, aborted=aborted)
-        self._has_failed = False
+        self._is_open = False
+        self._extraction = finish(self._turn, complete=complete, aborted=aborted)
         return self._events()
 
     def _events(self) -> list[Event]:
-        turn = self._machine.turn
-        events = turn.content.take_events()
-        return events if self._progress is None else events + self._progress.events(turn)
+        events = self._turn.content.take_events()
+        return events if self._progress is None else events + self._progress.events(self._turn)

@@ -135,14 +135,11 @@ class Surroundings:
 
     # What the turn asks.
 
-    @property
-    def is_in_prose(self) -> bool:
-        """Whether no bracket is open where reading stopped."""
-        return not self._open
-
     def place(self, at: int) -> Place:  # noqa: PLR0911 (one place after another)
         """Read up to an index; return what that place is in."""
         self.read(at)
+        if self._state == _TEXT:
+            return FREE
         if self._breaks and self._state & _NUMBER >= _CALL and not self._quote:
             self._begin_line(self._window.text[at : at + 1])
         state = self._state & _NUMBER
@@ -151,9 +148,7 @@ class Surroundings:
                 return PART
             if self._last == ";":  # models left a string open, and went on: `"q": "F-0001; {"name": …`
                 return FREE
-            # The quotes of an object would end it, and no comma or colon follow: `A {" stray {"name": …`
-            is_stray = self._quote == '"' and state in (_STRING, _NAME) and not self._state & (_SOFT | _MEANT)
-            return OPEN if is_stray else PART
+            return PART
         if state >= _CALL or state in _PARTS or self._state & _HARD:
             return PART
         if state in (_DATA, _DONE):  # no value can be there: the model left it open, and began anew

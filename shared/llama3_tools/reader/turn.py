@@ -18,7 +18,7 @@ from llama3_tools.reader.content import CALL, Content, Waiting
 from llama3_tools.reader.held_markup import HeldMarkup
 from llama3_tools.reader.json_calls import LONGEST_LOOK, WrittenCall, has_call_keys, is_like_call
 from llama3_tools.reader.quotation import IN_FENCE, IN_STRING, IN_THOUGHTS, Quotation
-from llama3_tools.reader.regions import Region, region_of_fence
+from llama3_tools.reader.regions import Region, region_of_fence, region_of_tag
 from llama3_tools.reader.rejections import Rejections, attempted_name
 from llama3_tools.reader.rules import Part, Rules, name_in
 from llama3_tools.reader.surroundings import PART, Surroundings
@@ -70,7 +70,12 @@ class Turn:
         self.rejections = Rejections(window, self.quotation, rules.names, rules.limits.max_rejections)
         self.candidates = Candidates(rules, window, self.content)
         self.candidate: Candidate | None = None
-        """The candidate that is being read."""
+        self.grammar = rules.grammars[0]
+        """What is looked for, in text that may go on or has ended."""
+        self.state = GAP
+        if rules.options.starts_reasoning:
+            thoughts = region_of_tag("think", IN_THOUGHTS)
+            self.state = self.quote(thoughts._replace(is_split=rules.options.split_reasoning))
 
     # Text.
 
@@ -88,22 +93,14 @@ class Turn:
         window.forget(cut, needed_from)
 
     def put(self, end: int, *, is_words: bool = True) -> None:
-        """Add text up to an index of the window to the content.
-
-        Args:
-            end: the index.
-            is_words: whether it counts as words of the model.
-        """
-        window, content = self.window, self.content
-        pos = window.pos
-        piece, offset = window.text[pos:end], window.base + end
+        """Add text up to an index to the content, as words of the model or as what it did not mean as such."""
+        window, rejections, region = self.window, self.rejections, self.quotation.region
+        piece, offset = window.text[window.pos : end], window.base + end
         window.pos = end
-        region = self.quotation.region
         if region is not None and region.is_split:
-            content.thought(piece, offset)
+            self.content.thought(piece, offset)
             return
-        content.text(piece, offset)
-        rejections = self.rejections
+        self.content.text(piece, offset)
         if is_words and rejections.words_from < 0 and (region is None or region.why is not IN_THOUGHTS):
             rejections.note_words(piece, offset - len(piece))
         rejections.look_over(end)
@@ -111,9 +108,9 @@ class Turn:
     def text_follows(self) -> State:
         """End the gap: held markup becomes text, and waiting calls are decided."""
         is_listing = self.settle_before_text()
-        if self.markup.text and self.is_code_due:
-            return self.begin_code()
         if self.markup.text:
+            if self.is_code_due:
+                return self.begin_code()
             self._report_tag()
         self.markup.clear()
         if is_listing or self.quotation.fence_is_fresh:
@@ -139,6 +136,19 @@ class Turn:
         self.window.pos += len(piece)
         return GAP
 
+    def hold_run(self, run: re.Match[str]) -> None:
+        """Hold a run of markup, delimiters and white space, unless too much is held."""
+        piece, window, content = run[0], self.window, self.content
+        if content.waiting:
+            self.decide_waiting(piece, is_closed=run["close"] is not None)
+        self.markup.add_run(run, piece, window.pos)
+        content.hold(piece)
+        window.pos = run.end()
+        end = window.base + window.pos
+        if end - content.held_from > self.candidates.most:
+            self.settle()
+            content.text("", end)
+
     def decide_waiting(self, piece: str, *, is_closed: bool) -> None:
         """Decide on waiting calls if more than a comma follows them: the end of the line, a delimiter, markup.
 
@@ -156,6 +166,8 @@ class Turn:
 
     def settle(self, refuse: Callable[[Waiting], Refusal | None] | None = None) -> None:
         """Make the waiting calls, except those that are refused."""
+        if not self.content.waiting:
+            return
 
         def stays_text(waiting: Waiting) -> bool:
             refusal = refuse(waiting) if refuse else None
@@ -253,8 +265,7 @@ class Turn:
             format_ = "fence" if self.quotation.fence else opened or "json"
         call = self.rules.make(written, (start, end), format_, mended)
         is_sure = format_ != "pythonic"
-        waits = not is_sure or ((opened or format_ == "function") and not self.window.ended)
-        if waits or content.waiting:
+        if content.waiting or not is_sure or ((opened or format_ == "function") and not self.window.ended):
             evidence = self._evidence_of_waiting(written.name, start, is_pythonic=not is_sure)
             content.wait(Waiting(call, raw, is_sure, evidence))
         else:
@@ -264,7 +275,7 @@ class Turn:
     def _unpack(self, found: Sequence[Part], start: int, end: int, mended: str | None) -> State:
         """Add the calls, the message and the thought of an envelope, in their order."""
         content = self.content
-        content.settle()
+        self.settle()
         content.take_out(end)
         for part in found:
             if isinstance(part, str):
@@ -332,7 +343,7 @@ class Turn:
         if is_whole:
             self.around.skip_object(self.window.pos + len(raw), is_meant=is_meant)
         elif has_call_keys(raw) or (is_meant and (candidate.format != "pythonic" or _NAMES_ARGUMENT(raw))):
-            self.around.mean(candidate.start, is_argument=candidate.head is not None)
+            self.around.mean(candidate.start, is_argument=candidate.is_after_name)
         return self._put_refused(candidate, raw, is_quoted=candidate.quoted is not None, is_meant=is_meant)
 
     def _put_refused(self, candidate: Candidate, raw: str, *, is_quoted: bool, is_meant: bool) -> State:
@@ -426,22 +437,20 @@ class Turn:
         return CANDIDATE
 
     def begin(self, candidate: Candidate, reader: Reader) -> State | None:
-        """Begin to read a candidate."""
-        candidate.reader = reader
-        self.candidate = candidate
+        """Begin to read a candidate, whose brace or parenthesis is in the window."""
+        self.window.pos = candidate.start - self.window.base
+        if self.content.last is not CALL or self.quotation.region is not None:
+            at = max(candidate.begin - self.window.base, 0)
+            candidate.quoted = self.markup.why_quoted(at)
+            if candidate.quoted is None and candidate.format != "pythonic":
+                candidate.is_part = self.markup.place_of(at) is PART
+        self.candidate, candidate.reader = candidate, reader
         outcome = reader.read(candidate)
         return CANDIDATE if outcome is None else self.decide(candidate, outcome)
-
-    def look_around(self, candidate: Candidate) -> None:
-        """Find out whether a candidate is quoted, or a part of something."""
-        if self.content.last is CALL and self.quotation.region is None:
-            return
-        at = max(candidate.begin - self.window.base, 0)
-        candidate.quoted = self.markup.why_quoted(at)
-        if candidate.quoted is None and candidate.format != "pythonic":
-            candidate.is_part = self.markup.place_of(at) is PART
 
     @property
     def is_code_due(self) -> bool:
         """Whether what follows is code, as `<|python_tag|>` comes before it."""
-        return self.rules.reads_code and self.quotation.region is None and self.markup.begins_code
+        markup = self.markup
+        may_be_code = self.rules.reads_code and markup.may_be_code and markup.has_python_tag
+        return may_be_code and markup.quoted is None and self.quotation.region is None

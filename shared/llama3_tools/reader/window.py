@@ -20,26 +20,24 @@ class Window:
     def __init__(self, text: str = "") -> None:
         self.text = text
         self.base = 0
-        """The offset of the window."""
         self.pos = 0
         """The index up to which the turn was read: it alone moves on."""
         self.searched = 0
         """The offset up to which text was searched for what may begin something, or less."""
         self.ended = False
-        """Whether no more text will come."""
         self.is_complete = True
         """Whether the model ended the turn, rather than a limit."""
         self.is_aborted = False
-        """Whether the stream broke off."""
         self._parked: list[str] = []
         """Text that has left the window, and that an open candidate may need."""
         self._parked_from = 0
-        self._is_simple: bool | None = None
+        self._simple_text = ""
+        """The text that was last found to be simple, or not."""
+        self._is_simple = True
 
     def add(self, chunk: str) -> None:
         """Append a chunk."""
         self.text += chunk
-        self._is_simple = None
 
     def end(self, *, complete: bool, aborted: bool) -> None:
         """Note that no more text will come."""
@@ -60,7 +58,7 @@ class Window:
         """Move to an offset: text is read again from there."""
         if self._parked:
             self.text = "".join([*self._parked, self.text])
-            self.base, self._parked, self._is_simple = self._parked_from, [], None
+            self.base, self._parked = self._parked_from, []
         self.pos = offset - self.base
 
     def written(self, begin: int, end: int) -> str:
@@ -77,7 +75,8 @@ class Window:
     @property
     def is_simple(self) -> bool:
         r"""Whether no object in the window has half a surrogate pair, so that most need no closer look."""
-        if self._is_simple is None:
-            text = self.text
+        text = self.text
+        if self._simple_text is not text:
+            self._simple_text = text
             self._is_simple = "\\u" not in text and (text.isascii() or is_unicode(text))
         return self._is_simple

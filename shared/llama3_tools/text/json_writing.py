@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama3_tools.text.escaping import escape_invisible
@@ -12,6 +12,9 @@ write_string: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
 """Writes a string as JSON: `json.dumps` makes such an encoder for each."""
 
 _SAFE_BITS = 2000  # some 600 digits, which Python writes at once, however low its limit is set
+
+_END = object()
+"""What ends a container, after its closing bracket."""
 
 
 def write_json(value: object, *, default: Callable[[Any], object] | None = None, sort_keys: bool = False) -> str:
@@ -64,56 +67,35 @@ def written_arguments(arguments: Mapping[str, Any] | str) -> str:
         return '"{…}"'
 
 
-class _Closing(str):
-    """What ends a container, on the list of what is still to be written."""
-
-    __slots__ = ("of",)
-    of: int
-
-
-class _Punctuation(str):
-    """What stands between values."""
-
-    __slots__ = ()
-
-
 def _pieces(whole: object, default: Callable[[Any], object] | None, *, sort_keys: bool) -> Iterator[str]:
     """Write without recursion, as Python's limit counts the caller's frames too."""
-    to_write, open_ids = [whole], set[int]()
+    to_write: list[tuple[str, object]] = [("", whole)]
+    open_ids: dict[int, None] = {}
     while to_write:
-        value = to_write.pop()
-        if isinstance(value, (_Closing, _Punctuation)):
-            if isinstance(value, _Closing):
-                open_ids.discard(value.of)
-            yield value
+        before, value = to_write.pop()
+        yield before
+        if value is _END:
+            open_ids.popitem()
         elif isinstance(value, (dict, list, tuple)):
             if id(value) in open_ids:
                 raise ValueError("it holds itself")
-            open_ids.add(id(value))
-            is_dict = isinstance(value, dict)
-            closing = _Closing("}" if is_dict else "]")
-            closing.of = id(value)
-            yield "{" if is_dict else "["
-            members = dict(sorted(value.items())) if sort_keys and isinstance(value, dict) else value
-            to_write += [closing, *reversed(list(_members(members)))]
+            open_ids[id(value)] = None
+            opening, closing = "{}" if isinstance(value, dict) else "[]"
+            yield opening
+            to_write += [(closing, _END), *reversed(_members(value, sort_keys=sort_keys))]
         elif type(value) is int:
             yield _digits(value)
         else:
             yield json.dumps(value, ensure_ascii=False, default=default)
 
 
-def _members(container: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterator[object]:
-    """Yield what stands in a container, and what stands between."""
-    separator = ""
-    for member in container:
-        if isinstance(container, dict):
-            key = json.dumps({member: None}, ensure_ascii=False)[1 : -len("null}")]
-            yield _Punctuation(separator + key)
-            yield container[member]
-        else:
-            yield _Punctuation(separator)
-            yield member
-        separator = ", "
+def _members(container: dict[Any, Any] | Sequence[Any], *, sort_keys: bool) -> list[tuple[str, object]]:
+    """Return what is in a container, each with the comma and the key that are written before it."""
+    if not isinstance(container, dict):
+        return [(", " if index else "", value) for index, value in enumerate(container)]
+    members = sorted(container.items()) if sort_keys else container.items()
+    keyed = ((json.dumps({key: None}, ensure_ascii=False)[1 : -len("null}")], value) for key, value in members)
+    return [(f", {key}" if index else key, value) for index, (key, value) in enumerate(keyed)]
 
 
 def _digits(number: int) -> str:
