@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from llama3_tools.reader.attempts import Evidence
 from llama3_tools.reader.markup import (
+    finditer_closing_tags,
     match_closing_markup,
     match_tokens_at_start,
+    search_markup_for_calls,
     search_tokens_at_end,
 )
 from llama3_tools.text.growing_text import GrowingText
@@ -275,10 +277,21 @@ class Content:
             return match_tokens_at_start(touching).end()  # type: ignore[union-attr]  # it may match nothing
         if last is CALL:
             match = match_closing_markup(f"{touching}\n" if is_end else touching)
-            end = min(match.end(), len(touching))  # type: ignore[union-attr]  # it may match nothing
+            end = self._before_own_end(touching[: match.end()])  # type: ignore[union-attr]  # it may match nothing
         else:
             end = 0
         return len(touching) - len(touching[end:].lstrip())
+
+    def _before_own_end(self, closing: str) -> int:
+        """Return how much closing markup comes before the end of a tag that is open in the text, such as `</b>`.
+
+        The tags of calls are left open often: `<tool_call>{bad} <tool_call>{good}</tool_call>`.
+        """
+        for tag in finditer_closing_tags(closing):
+            is_open = self._tail.count(f"<{tag[1]}") > self._tail.count(tag[0])
+            if is_open and search_markup_for_calls(f"<{tag[1]}") is None:
+                return tag.start()
+        return len(closing)
 
     def _emit(self, text: str, end: int, length: int) -> None:
         """Emit text as content: so many of its last characters are in the output, up to an offset."""

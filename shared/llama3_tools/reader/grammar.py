@@ -88,6 +88,7 @@ def _grammar(*, json: bool, function: bool, names: bool, ended: bool) -> Grammar
         others["*"] = rf"\*\*?[ \t]{{0,4}}{named}\Z(?P<more>)"
         others[">"] = rf"(?:>>?|>>>{named})\Z(?P<more>)"
         others["-"] = r"--?!?\Z(?P<more>)"
+        others["/"] = r"/\Z(?P<more>)"
         others["f"] = rf"{beginnings(_FUNCTOOLS)}\Z(?P<more>)"
     return Grammar(
         re.compile(_first(json=json, names=names, ended=ended)).search,

@@ -100,7 +100,7 @@ def _read_gap(turn: Turn) -> State | None:  # noqa: C901, PLR0911 (what may foll
         return begin_object(turn, end) if following and following in OBJECT_BEGINS else turn.text_follows()
     if end > pos and char in _MAY_GO_ON:
         return GAP  # a run is bounded: there may be more of it
-    if char in "]})>*" and content.last is last.CALL:
+    if char in "]})>*/" and content.last is last.CALL:
         if char == "]" and markup.in_list:
             return _end_list(turn)
         closing = _closing(turn, char)
@@ -141,6 +141,8 @@ def _closing(turn: Turn, char: str) -> str:
     if char == "*":
         is_next = window.base + pos == turn.quotation.line_from
         return "**" if is_next and text.startswith("**", pos) and not turn.content.is_bold else ""
+    if char == "/":
+        return "/>" if text.startswith("/>", pos) else ""
     if turn.quotation.fence_is_fresh or not turn.content.may_close(char):
         return ""
     # A `>` that is not directly after it may be a comparison or an arrow.

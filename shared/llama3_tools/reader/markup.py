@@ -45,9 +45,10 @@ search_end_of_turn = re.compile(rf"(?=(?:{_END_OF_TURN}|{HEADER}|{IM_START}))").
 """Searches for a token that ends a turn, or begins the next one."""
 match_closing_markup = re.compile(
     rf"(?:\s+|{_BEGINS_TURN}|{TOKEN}|{_CLOSING_TAG}|<\?[^<>\n{{]{{0,60}}>|;(?=[\s<\[`*\])}}>,;])"
-    r"|,(?=[ \t]*[\r\n<\[`*\])}])|[\])}>]|--!?>|\*\*|[`~]{3,16}[ \t]*|\[(?:/|END_)[A-Z_]{1,30}\])*"
+    r"|,(?=[ \t]*[\r\n<\[`*\])}])|/?[\])}>]|--!?>|\*\*|[`~]{3,16}[ \t]*|\[(?:/|END_)[A-Z_]{1,30}\])*"
 ).match
 """Matches what goes with the call before it: all but what opens something."""
+finditer_closing_tags = re.compile(r"</([A-Za-z][\w:.-]*)").finditer
 search_markup_for_calls = re.compile(
     r"[<\[][|\uff5c]?(?!tools\b)\w*(?:tool|func|call|python_tag|python_start)", re.IGNORECASE
 ).search

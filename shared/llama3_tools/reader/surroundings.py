@@ -148,7 +148,9 @@ class Surroundings:
                 return PART
             if self._last == ";":  # models left a string open, and went on: `"q": "F-0001; {"name": …`
                 return FREE
-            return PART
+            # The quotes of an object would end it, and no comma or colon follow: `A {" stray {"name": …`
+            is_stray = self._quote == '"' and state in (_STRING, _NAME) and not self._state & (_SOFT | _MEANT)
+            return OPEN if is_stray else PART
         if state >= _CALL or state in _PARTS or self._state & _HARD:
             return PART
         if state in (_DATA, _DONE):  # no value can be there: the model left it open, and began anew

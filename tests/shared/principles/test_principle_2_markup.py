@@ -122,8 +122,11 @@ def test_after_a_call_what_opens_stays_unless_a_call_follows(text: str, content:
 
 
 RESIDUE = {
+    "the end of a tag that stays": (f"<b>Result: {A}</b> end", "<b>Result: </b> end"),
     "a smiley": (f"{A} ;-) ok", ";-) ok"),
     "a fence's end after prose": (f"```json\n{A}\n\nSo much for that.\n```\nBye", "So much for that. Bye"),
+    "a tag that closes itself": ('<function=f {"a": 1} />', None),
+    "a tag that closes itself, text after it": ('<function=f {"a": 1}/> Done.', "Done."),
 }
 
 
@@ -144,6 +147,7 @@ SURPLUS = {
     "a bracket after a list": ("[f(a=1)]]", None),
     "a bracket of the text before": (f"[see {A}] now", "[see ] now"),
     "a parenthesis of the text before": (f"(Now: {A})", "(Now: )"),
+    "an open string": (f'["x {A}', '["x'),
     "braces around": (f"{{ {A} }}", "{ }"),
 }
 

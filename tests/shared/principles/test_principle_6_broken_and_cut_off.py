@@ -23,6 +23,7 @@ GOES_ON = {
     "a call without its brace": (f'{{"name": {CLOCK[1:]}', ""),
     "a second brace": (f"{{{CLOCK}", "clock"),
     "braces around": (f"{{ {CLOCK} }}", "clock"),
+    "an open string in a bracket": (f'["x {CLOCK}', "clock"),
     "braces of prose": (f"{{x}} {CLOCK}", "clock"),
     "open brackets of prose": (f"[[{{ {CLOCK}", "clock"),
     "prose in a list": (f"[{CLOCK}, oops]", "clock"),
