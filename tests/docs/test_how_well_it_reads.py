@@ -16,9 +16,9 @@ def table(name: str) -> list[list[str]]:
 
 def test_the_readme_says_what_the_table_says() -> None:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in README.splitlines() if "(" in line[30:]]
-    due = [[row[1], row[4], row[2]] for row in table("all")]
-    decoder, _, coerced, *_ = table("options")
+    due = [[row[1], row[3], row[2]] for row in table("all")]
+    decoder, plain, *_ = table("options")
     count = int(decoder[5])
-    none_due = [str(count), *(f"{right} ({int(right) / count:.1%})" for right in (coerced[6], decoder[6]))]
+    none_due = [str(count), *(f"{right} ({int(right) / count:.1%})" for right in (plain[6], decoder[6]))]
     said = [[words.split()[0], *cells] for words, *cells in rows if words[:1].isdigit()]
     assert said == [*due, none_due]

@@ -158,7 +158,11 @@ def test_each_program_has_a_page() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_is_short_and_shows_its_program(page: Path) -> None:
     text = page.read_text("utf-8")
-    programs = "\n".join(path.read_text("utf-8") for path in ROOT.glob("examples/*/*.*") if path.suffix != ".jsonl")
+    programs = "\n".join(
+        path.read_text("utf-8")
+        for path in ROOT.glob("examples/*/*.*")
+        if path.suffix not in {".jsonl", ".pyc"} and path.is_file()
+    )
     assert len(text.splitlines()) <= 80
     shown = re.findall(r"^```(?:python|javascript)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert [part for block in shown for part in block.split("\n\n\n") if part.strip() not in programs] == []

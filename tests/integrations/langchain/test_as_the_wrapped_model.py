@@ -49,7 +49,7 @@ def lenient(*answers: str) -> Iterator[Any]:
 
 def calls(wrap: Any) -> str:
     with lenient(PARIS) as llm:
-        return "are called" if wrap(llm).bind_tools([get_weather]).invoke("Hi").tool_calls else "stay text"
+        return "run" if wrap(llm).bind_tools([get_weather]).invoke("Hi").tool_calls else "stay text"
 
 
 def structured(method: str) -> Callable[[Any], str]:
