@@ -188,7 +188,7 @@ class Turn:
             refusal = Refusal(RejectionReason.QUOTED, _LISTING)
             self.settle(lambda one: refusal if one.call.format == "pythonic" else None)
         else:
-            refusal = Refusal(RejectionReason.NOT_A_CALL, "a pythonic call that does not stand alone on its line")
+            refusal = Refusal(RejectionReason.NOT_A_CALL, "a call in a sentence, pythonic or without arguments")
             self.settle(lambda one: None if one.is_sure else refusal)
         return is_listing
 
@@ -265,8 +265,10 @@ class Turn:
             format_ = "fence" if self.quotation.fence else opened or "json"
         call = self.rules.make(written, (start, end), format_, mended)
         is_sure = format_ != "pythonic"
+        if format_ == "json" and not written.arguments:  # `I did not run {"name": "clock"} today.`
+            is_sure = not Evidence(Shape.OBJECT, self.markup.line_before(start - self.window.base)).is_run_into
         if content.waiting or not is_sure or ((opened or format_ == "function") and not self.window.ended):
-            evidence = self._evidence_of_waiting(written.name, start, is_pythonic=not is_sure)
+            evidence = self._evidence_of_waiting(written.name, start, is_pythonic=format_ == "pythonic")
             content.wait(Waiting(call, raw, is_sure, evidence))
         else:
             content.call(call)

@@ -69,6 +69,9 @@ OF_OBJECTS = {
     "in a code span": "Models write `{}` in such a case.",
 }
 OTHERS = {
+    "a call without arguments": 'No {"name": "clock"} here.',
+    "a call with none": 'I did not run {"name": "clock", "parameters": {}} today.',
+    "a call without arguments, and a full stop": 'I used {"name": "clock"}.',
     "a record": 'The tool says {"name": "send_mail", "status": "ok"}',
     "a record alone": '{"name": "search", "status": "ok", "hits": 3}',
     "a person": '{"name": "Al", "age": 3}',
