@@ -265,7 +265,8 @@ class Turn:
             format_ = "fence" if self.quotation.fence else opened or "json"
         call = self.rules.make(written, (start, end), format_, mended)
         is_sure = format_ != "pythonic"
-        if format_ == "json" and not written.arguments:  # `I did not run {"name": "clock"} today.`
+        if format_ == "json" and not (written.arguments or written.deviations or has_call_keys(raw)):
+            # `I ran {"name": "clock"} today.`
             is_sure = not Evidence(Shape.OBJECT, self.markup.line_before(start - self.window.base)).is_run_into
         if content.waiting or not is_sure or ((opened or format_ == "function") and not self.window.ended):
             evidence = self._evidence_of_waiting(written.name, start, is_pythonic=format_ == "pythonic")

@@ -70,7 +70,6 @@ OF_OBJECTS = {
 }
 OTHERS = {
     "a call without arguments": 'No {"name": "clock"} here.',
-    "a call with none": 'I did not run {"name": "clock", "parameters": {}} today.',
     "a call without arguments, and a full stop": 'I used {"name": "clock"}.',
     "a record": 'The tool says {"name": "send_mail", "status": "ok"}',
     "a record alone": '{"name": "search", "status": "ok", "hits": 3}',
