@@ -59,14 +59,26 @@ NEWEST_ONLY = [f"tests/integrations/langchain/test_{name}.py" for name in ("stan
 EXTRAS = [extra for extra in PROJECT["project"]["optional-dependencies"] if extra != "demo"]  # that is for a clone
 SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic", "httpx2", "uvicorn"]
 INSTALLED = "tests/installed.py"
+VERSIONS = Path("docs/versions.md")
 
 
 def run_tests(session: nox.Session, *arguments: str) -> None:
-    """Say which versions are there, and run tests with one process more than there are cores, five at most."""
+    """Run tests with one process more than there are cores, five at most, and note the versions in the docs."""
     program = f"import sys; sys.path.insert(0, 'tests'); from installed import versions; print(versions({SHOWN}))"
-    session.run("python", "-c", program)
     workers = ["--numprocesses=auto", "--maxprocesses=5", "--dist=worksteal"]
     session.run("python", "-m", "pytest", "--quiet", *workers, *arguments, *session.posargs)
+    python, _, others = str(session.run("python", "-c", program, silent=True)).strip().partition(", ")
+    note_tested(session.name, python, others)
+
+
+def note_tested(*cells: str) -> None:
+    """Put a row into the table of what was tested, in the place of the one for the same session."""
+    before, begin, rest = VERSIONS.read_text("utf-8").partition("<!-- tested -->\n")
+    table, end, after = rest.partition("<!-- end -->")
+    rows = {line.partition(" | ")[0]: line for line in table.splitlines()[3:] if line}
+    rows[f"| {cells[0]}"] = f"| {' | '.join(cells)} |"
+    lines = ["", "| session | Python | with |", "|---|---|---|", *(rows[key] for key in sorted(rows)), "", ""]
+    VERSIONS.write_text(before + begin + "\n".join(lines) + end + after, "utf-8")
 
 
 @nox.session(python=PYTHONS)
