@@ -92,7 +92,7 @@ class TestOptions:
 
     @pytest.mark.parametrize(
         "llm",
-        [5, FakeListChatModel, FakeListChatModel(responses=[]).bind(stop=["x"]), init_chat_model(temperature=0)],
+        [5, FakeListChatModel, FakeListChatModel(responses=[]).bind(stop=["x"]), init_chat_model()],
         ids=["a number", "a class", "a binding", "one that is chosen later"],
     )
     def test_anything_but_a_chat_model_is_an_error_that_says_so(self, llm: Any) -> None:
