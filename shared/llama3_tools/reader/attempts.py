@@ -27,7 +27,7 @@ _ALONE = re.compile(
     rf"(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
     rf"(?:{_TAG}|[^\w.!?…>=|#])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
 ).match
-"""What may be before it on a line of its own: the marker of a list, a label or two, punctuation, markup."""
+"""What may be before it on the same line: the marker of a list, a label or two, punctuation, markup."""
 _MARKER = re.compile(
     rf"(?=(?P<marks>(?:{_TAG}|<[A-Za-z|/][^<>\n]{{0,60}}\Z|[^\w•*+-])*))(?P=marks)"
     r"(?:[•*+-]\s|\d{1,4}[.)]|(?P<label>[^\W\d]))"
@@ -108,7 +108,7 @@ class Evidence:
     in_list: bool = False
     """Whether it is in a list of pythonic calls."""
     in_thoughts: bool = False
-    """Whether it is in thoughts, which are no answer."""
+    """Whether it is in thoughts, which are not an answer."""
     is_odd: bool = False
     """Whether only its name was found, in an odd form: its arguments are in what follows."""
     parameters: Collection[str] = ()
@@ -245,7 +245,7 @@ def is_attempt(  # noqa: C901, PLR0911 (one rule after the other)
         found: what is known of the rejection.
         reason: why it was rejected.
         has_words: whether the output has words before it, thoughts aside; or anywhere else, if it is in thoughts.
-        words_follow: tells whether words follow, calls and further rejections aside; asked only if it matters.
+        words_follow: whether words follow, calls and further rejections aside; asked only if it matters.
     """
     if found.is_part or reason in _NEVER or (found.is_elided and not found.in_markup):
         return False

@@ -231,7 +231,7 @@ class _Mending:
         return self._flawed
 
     def _mended(self, candidate: Candidate, written: str) -> Found | None:
-        """Return the call that a malformed object must have meant, if it was not called before."""
+        """Return the call that a malformed object must have meant, if it did not occur before."""
         json = mend_object(written)
         parsed = parse_object(json, 0) if json else None
         if parsed is None or parsed.flaw:

@@ -37,7 +37,7 @@ class Last(Enum):
     THOUGHT = "reasoning that was split off"
 
 
-# As names of their own: a member of an enum takes ten times as long to look up.
+# As separate names: a member of an enum takes ten times as long to look up.
 NOTHING, TEXT, CALL, THOUGHT = Last
 
 
@@ -72,7 +72,7 @@ class Content:
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
-        """The calls that wait; each stands among what is held, too."""
+        """The calls that wait; each is among what is held, too."""
         self.held_from = 0
         """The offset after the last text or call: everything from there on is held."""
         self._trace: Trace | None = None

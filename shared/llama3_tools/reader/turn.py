@@ -37,7 +37,7 @@ class State(Enum):
     __hash__ = object.__hash__  # each state is one object: Enum's own hash takes a call in Python
 
 
-# As names of their own: a member of an enum takes ten times as long to look up.
+# As separate names: a member of an enum takes ten times as long to look up.
 TEXT, GAP, REGION, CANDIDATE = State
 
 BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call")
@@ -326,7 +326,7 @@ class Turn:
             return self.begin_code()
         is_meant = self._has_call_shape(candidate, refusal, raw)
         evidence = self._evidence(candidate, refusal, raw, is_whole=is_whole)
-        # An object that is no call may be anyone's: `{"name": "Al", oops}` names no tool.
+        # An object that is not a call may be anyone's: `{"name": "Al", oops}` names no tool.
         if is_json and not is_meant and (refusal.reason is RejectionReason.MALFORMED or not is_whole):
             refusal = refusal._replace(name=None)
         if candidate.quoted is not None:
@@ -359,7 +359,7 @@ class Turn:
         return GAP if self.markup.in_list else TEXT
 
     def _has_call_shape(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
-        """Return whether a candidate has the shape of a call: then it is no data, and its fence no quotation."""
+        """Return whether a candidate has the shape of a call: then it is not data, and its fence is not quotation."""
         if candidate.is_part:
             return False
         if candidate.format == "pythonic":
