@@ -78,7 +78,7 @@ def in_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 class ServerConstraint:
     """Whether the server of a model is held to the form of its answers, in one turn: until it refuses that.
 
-    Where the user holds it to another one, that stands.
+    If the user's settings already name a form, that one is kept.
 
     >>> hold = ServerConstraint(model := object.__new__(type("Model", (), {})), "auto")
     >>> hold.drop_if_refused(TypeError("unexpected keyword argument 'response_format'")), hold.is_on
@@ -133,6 +133,6 @@ def _is_held(settings: Mapping[str, Any]) -> bool:
 
 
 def _with_parameters(call: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a call in which the arguments are called as the prompt calls them."""
+    """Return the schema of a call, with the key for the arguments that the prompt uses."""
     properties = {"name": call["properties"]["name"], "parameters": call["properties"]["arguments"]}
     return {**call, "properties": properties, "required": list(properties)}

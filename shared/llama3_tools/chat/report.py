@@ -40,7 +40,7 @@ class RefusedCall:
     text: str
     """The call as the model wrote it; one that the server found, as a model would write it."""
     span: Span | None
-    """Where it stands in the model's text; `None` if the server found it."""
+    """Where it is in the model's text; `None` if the server found it."""
     told: str
     """What the model is told of it."""
 
@@ -71,8 +71,8 @@ class Report:
     surplus: tuple[ToolCall, ...] = ()
     """Calls after the first one, with `parallel_tool_calls=False`. They do not run."""
     is_of_retry: bool = False
-    """Whether the model had been asked again. A message that holds its earlier answers, too, has calls in its text of
-    which the model has been told."""
+    """Whether the model had been asked again. If a message also contains the earlier answers, its text has
+    calls of which the model has been told."""
     retried: tuple[RefusedCall, ...] = ()
     """Calls of earlier answers of the turn, which did not run, and because of which the model was asked again."""
 
@@ -134,7 +134,7 @@ class Reply:
     """One answer of the model, read."""
 
     content: str | list[Any] | None
-    """The text that is no call, or a list of texts and other parts, if there are any. `None` if there is none."""
+    """The text outside of calls, or a list if there are parts other than text. `None` if there is neither."""
     tool_calls: tuple[ToolCall, ...]
     """The calls to run: those in the text, then those that the server found."""
     reasoning: str | None

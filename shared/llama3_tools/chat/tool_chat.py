@@ -68,8 +68,8 @@ class ToolChat:
             **changes: single options, those of `ReadOptions` among them, which go before those in `options`.
 
         Raises:
-            TypeError: `tools` is no list of tools, `options` no `ChatOptions`, there is no such option, or it has the
-                wrong type.
+            TypeError: `tools` is not a list of tools, `options` is not a `ChatOptions`, there is no such option, or it
+                has the wrong type.
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: an option has a value that it cannot have, or `repair` has no `tools` to go by.
         """
@@ -157,13 +157,13 @@ class ToolChat:
                 is `True`.
             accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
                 may. `None`: none does.
-            output_tools: the tools that run nothing, as their arguments are the answer. Where any tool has to be
+            output_tools: the tools that run nothing, as their arguments are the answer. If any tool has to be
                 called, an object alone that fits one of them is a call of it.
             answers_unknown: whether what runs the calls answers one of an undeclared tool, as frameworks do. With
                 `on_unknown_tool="retry"`, it then gets such a call after the last retry; otherwise that stays text.
 
         Raises:
-            TypeError: `messages` is no list of dicts, the content of one is neither text nor a list of parts, or an
+            TypeError: `messages` is not a list of dicts, the content of one is neither text nor a list of parts, or an
                 option is of another type.
             ToolDefinitionError: `tool_choice` names no tool that is there.
         """
@@ -252,7 +252,7 @@ class ToolChat:
 
     def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
         prompt_format = self._prompt_format
-        is_free = not tools and read.on_unknown_tool != "text"  # the server may know tools of its own
+        is_free = not tools and read.on_unknown_tool != "text"  # the server may know other tools
         if readable is None or is_free:
             read = replace(read, on_unknown_tool="call", coerce_arguments=False)
         may_call = readable is None or readable
@@ -419,14 +419,14 @@ class Request:
         return [chat.shown_tools[choice]] if choice in chat.tools else [*chat.shown_tools.values()]
 
     def read(self, message: Message, finish_reason: str | None = None) -> Reply:
-        """Read a whole answer. If the model was asked again and says nothing, the answer before stands.
+        """Read a whole answer. If the model was asked again and says nothing, its earlier answer is kept.
 
         Args:
             message: the assistant's message, in OpenAI's form or with Anthropic's `tool_use` parts.
             finish_reason: the server's word for why the model ended, if it has one.
 
         Raises:
-            TypeError: the message, or a call in it, is no dict.
+            TypeError: the message, or a call in it, is not a dict.
         """
         stream = self.stream()
         stream.feed(message)
@@ -472,8 +472,8 @@ class Request:
         """Return the answer that there is although the server raised an error; `None` if it is asked once more.
 
         Groq has what the model wrote in the error. A server that may have refused the constraint is asked without it.
-        If the model was asked again, its first answer stands, so that this one is empty, if words may be an answer and
-        `earlier_is_text`. The logger `llama3_tools` notes that with `INFO`.
+        If the model was asked again, words may be an answer and `earlier_is_text`, then its first answer is kept, and
+        this one is empty. The logger `llama3_tools` notes that with `INFO`.
 
         Args:
             error: what the client raised.
@@ -502,7 +502,7 @@ def _require_messages(messages: object) -> list[Message]:
     """Return the messages as a list.
 
     Raises:
-        TypeError: they are no list of dicts, or a content is neither text nor a list of parts.
+        TypeError: they are not a list of dicts, or a content is neither text nor a list of parts.
     """
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         raise TypeError(
@@ -516,7 +516,7 @@ def _require_messages(messages: object) -> list[Message]:
 
 
 def _content_with_misfits(reply: Reply) -> str | list[Any]:
-    """Return what the model wrote, with the calls that are no text of the content: those that do not fit."""
+    """Return what the model wrote, with the calls that are not in the content: those that do not fit."""
     text, _ = joined_text(reply.content)
     misfits = [call.text for call in reply.report.refused if call.reason == MISFIT and call.text not in text]
     return with_text(reply.content, "\n".join(misfits))
