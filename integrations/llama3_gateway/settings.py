@@ -133,7 +133,7 @@ class Upstream:
         return _shown(self.url)
 
     def address(self, path: str) -> str:
-        """Return the URL that stands for a path of the gateway."""
+        """Return the URL for a path of the gateway."""
         if path.startswith("/v1/"):
             return f"{self.url}{path[3:]}"
         return f"{self.url.removesuffix('/v1')}{path}"
@@ -154,7 +154,7 @@ class ModelSettings:
 
 
 class ModelOptions(BaseModel):
-    """The settings that models may have of their own."""
+    """The settings that each model may have."""
 
     model_config = _CONFIG
 
@@ -167,7 +167,7 @@ class ModelOptions(BaseModel):
     prompt_format: PromptFormat = "json"
     """How the model is asked to call."""
     tools_in: Literal["user", "system"] = "user"
-    """The message that holds the tools."""
+    """The message that contains the tools."""
     tool_role: ToolRole = "user"
     """The role of tool results."""
     retries: NonNegativeInt = 1
@@ -175,9 +175,9 @@ class ModelOptions(BaseModel):
     constrain: Constrain = "auto"
     """How the server is held to a call that tool_choice requires."""
     unknown_tool: OnUnknownTool = "retry"
-    """What becomes of a call of an undeclared tool: it is a call, or text; retry asks again, with the tools' names."""
+    """What happens to a call of an undeclared tool: it is a call, or text; retry asks again, with the tools' names."""
     repeated_calls: RepeatedCalls = "report"
-    """What becomes of a call that repeats the one before it: report drops it."""
+    """What happens to a call that repeats the one before it: report drops it."""
     formats: Annotated[list[FormatName], NoDecode, BeforeValidator(_words)] = []
     """Read only this form of calls; may be repeated."""
     repair: bool = False
@@ -292,7 +292,7 @@ class GatewaySettings(ModelOptions):
     def with_clients_key(self) -> frozenset[Upstream]:
         """The servers to which a client's key goes, its `Authorization` or `x-api-key`.
 
-        If no key is set, these are all. If a server has a key of its own, the client's is for the default's server
+        If no key is set, these are all. If a server has its own key, the client's is for the default's server
         alone; if the gateway has one, it is for the gateway.
 
         >>> other = {"match": "qwen*", "upstream": "http://localhost:8080", "upstream_api_key": "sesame"}
