@@ -1,5 +1,5 @@
 # ruff: noqa: A002, ANN401, ARG002, SLF001  # what a model overrides takes anything, and LangChain marks it with an underscore
-"""The model wrapper: any chat model with a Llama 3 behind it, as one that calls tools."""
+"""The model wrapper: any chat model that runs a Llama 3, as one that calls tools."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class Llama3ToolModel(BaseChatModel):
 
     @property
     def lc_attributes(self) -> dict[str, Any]:
-        """The options by name, where they are not the usual ones."""
+        """The options by name, if they are not the usual ones."""
         usual = ChatOptions()
         return changed_options(self.options, usual) | changed_options(self.options.read, usual.read)
 
