@@ -1,4 +1,4 @@
-"""What holds a server to the form of an answer, a JSON Schema, and who refuses it."""
+"""The JSON Schema that holds a server to the form of an answer, and which servers refuse it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REFUSING: dict[int, weakref.ref[object]] = {}
 """The models whose servers have refused a constraint."""
 _GUIDED = {f"guided_{form}" for form in ("json", "regex", "choice", "grammar")}
 _CONSTRAINTS = {"response_format", "format", "grammar", "json_schema", "structured_outputs", *_GUIDED}
-"""The names of what holds a server: OpenAI's, Ollama's, llama.cpp's, vLLM's."""
+"""The names of such constraints: OpenAI's, Ollama's, llama.cpp's, vLLM's."""
 _IN_BODY = {"extra_body", "model_kwargs", "additional_kwargs"}
 """Where clients take what is sent beside what they know."""
 
@@ -117,7 +117,7 @@ class ServerConstraint:
         return True
 
     def remember_refusal(self) -> None:
-        """Note that an answer came. If it came without the hold alone, a refusal is remembered, and logged once."""
+        """Note that an answer came. If it came only without the constraint, remember the refusal, and log it once."""
         if self._is_let_go:
             self._is_let_go = False
             name = type(self._model).__name__

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class ToolChat:
-    """Holds conversations with tools, for a model whose calls come as text. It is read once, then shared freely.
+    """Prepares requests with tools and reads the answers, for a model whose calls come as text. Shared freely.
 
     It never changes: threads and tasks may share it, and it can be pickled if its options can.
 
@@ -150,7 +150,7 @@ class ToolChat:
             messages: the conversation, in OpenAI's form or with Anthropic's `tool_use` and `tool_result` parts. It is
                 left as it is.
             tool_choice: `"auto"`, `"required"` or `"any"`, `"none"`, a tool's name, or a dict of OpenAI's or
-                Anthropic's. In the prompt it is an instruction: nothing holds a model to it. If it names a tool, a call
+                Anthropic's. In the prompt it is only an instruction. If it names a tool, a call
                 of another one does not run. With `"none"`, the model is shown no tool, and nothing that it writes is a
                 call.
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
@@ -159,7 +159,7 @@ class ToolChat:
                 may. `None`: none does.
             output_tools: the tools that run nothing, as their arguments are the answer. If any tool has to be
                 called, an object alone that fits one of them is a call of it.
-            answers_unknown: whether what runs the calls answers one of an undeclared tool, as frameworks do. With
+            answers_unknown: whether the program answers a call of an undeclared tool, as frameworks do. With
                 `on_unknown_tool="retry"`, it then gets such a call after the last retry; otherwise that stays text.
 
         Raises:
@@ -330,7 +330,7 @@ class Request:
     """One request: what goes to the model, and how its answer is read."""
 
     chat: ToolChat
-    """What made it."""
+    """The chat that made it."""
     choice: Choice
     """What was asked for."""
     messages: list[dict[str, Any]]
@@ -340,7 +340,7 @@ class Request:
     output_tools: Collection[str] = ()
     """The tools that run nothing, as their arguments are the answer."""
     answers_unknown: bool = True
-    """Whether what runs the calls answers one of an undeclared tool."""
+    """Whether the program answers a call of an undeclared tool."""
     answered: Mapping[str, Answered] = field(default_factory=dict)
     """The calls whose results end the conversation, by their keys."""
     retried: int = 0
@@ -365,7 +365,7 @@ class Request:
 
     @property
     def constraint(self) -> dict[str, Any]:
-        """What holds the server to the form of the answer, as fields of OpenAI's request; empty if nothing does.
+        """The fields of OpenAI's request that hold the server to the form of the answer; empty if there are none.
 
         >>> chat = ToolChat([{"name": "now"}], constrain="json_schema")
         >>> request = chat.request([{"role": "user", "content": "The time?"}], tool_choice="required")
@@ -411,7 +411,7 @@ class Request:
 
     @property
     def _held_to(self) -> list[Tool]:
-        """The tools of which the server is held to a call; none if nothing holds it."""
+        """The tools, one of which the server must call; none if it is free."""
         chat, choice = self.chat, self.choice.tool_choice
         is_free = chat.options.constrain == "off" or chat.options.tools_in == "request" or choice == "none"
         if is_free or not (self._is_strict or self.is_due):
@@ -444,9 +444,8 @@ class Request:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
 
         It is asked if nothing that it called runs, and a call was refused, or one had to be made: `max_retries` times
-        at most, and not if a limit cut the answer off. Of calls that are refused beside others that run, it is told
-        with the results of those, in the conversation's next request. The logger `llama3_tools` notes with `INFO` that
-        it is asked, and why.
+        at most, and not if a limit cut the answer off. If other calls of the answer run, the next request tells it of
+        the refused ones, with the results. The logger `llama3_tools` notes with `INFO` that it is asked, and why.
 
         >>> chat = ToolChat([{"name": "now"}])
         >>> request = chat.request([{"role": "user", "content": "The time?"}])
@@ -469,7 +468,7 @@ class Request:
         return replace(self, messages=messages, retried=self.retried + 1, earlier=reply.earlier)
 
     def after_error(self, error: Exception, constraint: ServerConstraint) -> Message | None:
-        """Return the answer that there is although the server raised an error; `None` if it is asked once more.
+        """Return the answer despite the server's error, if there is one; `None` if the server is asked once more.
 
         Groq has what the model wrote in the error. A server that may have refused the constraint is asked without it.
         If the model was asked again, words may be an answer and `earlier_is_text`, then its first answer is kept, and
