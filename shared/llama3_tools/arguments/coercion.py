@@ -36,14 +36,14 @@ _TOO_DEEP = "$: nested too deep to be looked at here"
 
 @dataclass(frozen=True, slots=True)
 class Coercion:
-    """Arguments made to fit their schema, as far as that can be done without guessing."""
+    """Arguments made to fit their schema, as far as possible without guessing."""
 
     arguments: dict[str, Any] = field(hash=False)
     """The arguments to call with. What did not change is shared with the arguments that were given."""
     changes: tuple[ArgumentChange, ...] = ()
-    """What was changed, in the order of the arguments. Of more than 1,000 changes, one more is of them as a whole."""
+    """What was changed, in the order of the arguments. After 1,000 changes, one more covers the rest."""
     problems: tuple[ArgumentProblem, ...] = ()
-    """What does not fit, and was left as the model wrote it. Of more than 1,000 problems, one more says so."""
+    """What does not fit, and was left as the model wrote it. After 1,000 problems, one more says so."""
 
     def __repr__(self) -> str:
         """Show all of it, integers of any size too."""
@@ -91,8 +91,8 @@ class Coercer:
 
         Args:
             arguments: the arguments, with JSON values.
-            depth: how many levels of objects and arrays they may come to have, themselves the first. Text that would
-                have more, were it read, stays text.
+            depth: how many levels of objects and arrays they may have, counting themselves. Text that would
+                exceed that stays text.
 
         Raises:
             TypeError: `arguments` is not a dict.
@@ -176,7 +176,7 @@ class _Run:
         """Whether one container may be in two places."""
 
     def fit(self, node: Node, value: Any, depth: int, *, may_wrap: bool) -> _Fit | None:  # noqa: ANN401 (JSON)
-        """Make a value fit; `None` if it does as it is."""
+        """Make a value fit; `None` if it already does."""
         as_written = self._as_written(node, value, depth)
         if as_written is None or not as_written.failures:
             return as_written
