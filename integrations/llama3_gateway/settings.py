@@ -1,4 +1,4 @@
-"""The settings: what a request of a model becomes, and how the gateway serves."""
+"""The settings: how a model's requests are changed, and how the gateway serves."""
 
 from __future__ import annotations
 
@@ -141,16 +141,16 @@ class Upstream:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """What a request of a model becomes.
+    """How a model's requests are changed, and where they go.
 
     >>> ModelSettings(Upstream("http://localhost:8080")).chat.tools_in
     'user'
     """
 
     upstream: Upstream = field(kw_only=False)
-    """Where it is answered."""
+    """The server that answers."""
     chat: ChatOptions = field(default_factory=ChatOptions)
-    """How the conversation is held. With `tools_in="request"`, the upstream shows the tools to the model itself."""
+    """How the conversation works. With `tools_in="request"`, the upstream shows the tools to the model itself."""
 
 
 class ModelOptions(BaseModel):
@@ -215,8 +215,8 @@ class GatewaySettings(ModelOptions):
     """The model's server, such as http://localhost:11434/v1. With a pattern: for the models whose names match; may be
     repeated."""
     models: tuple[ModelEntry, ...] = ()
-    """Settings of single models. The first entry that matches counts; what it does not set, the others do. But a key
-    goes to no other server than the `upstream` beside it."""
+    """Settings of single models. The first entry that matches counts; for the rest, the general settings do. But a
+    key goes only to the `upstream` beside it."""
     host: str = Field("127.0.0.1", min_length=1)
     """The address to listen on; by default, only this machine reaches it."""
     port: int = Field(8089, ge=0, lt=2**16)
@@ -228,7 +228,7 @@ class GatewaySettings(ModelOptions):
     max_body: PositiveInt = 32 * 1024 * 1024
     """The most bytes of a request."""
     max_answer: PositiveInt = 64 * 1024 * 1024
-    """The most bytes of a server's answer that is read. Answers that pass through are not limited."""
+    """The most bytes of a server's answer that the gateway reads. Answers that pass through are not limited."""
     timeout: PositiveFloat = 600.0
     """Seconds for which a server may be silent."""
     keepalive: PositiveFloat = 15.0
@@ -238,7 +238,7 @@ class GatewaySettings(ModelOptions):
 
     @cached_property
     def default(self) -> ModelSettings:
-        """The settings of models that no pattern is for."""
+        """The settings of models that match no pattern."""
         return _model_settings(self._of_default)
 
     @cached_property

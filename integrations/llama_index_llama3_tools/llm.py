@@ -152,7 +152,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name that it has where it is serialised."""
+        """Return its name in serialised form."""
         return "Llama3ToolLLM"
 
     @property
