@@ -1,6 +1,6 @@
-"""One turn: its parts, and what is done with text, markup and candidates.
+"""One turn: its parts, and what happens to text, markup and candidates.
 
-Each part owns what it changes; its methods tell it what happened. Here is what concerns several parts.
+Each part owns what it changes, and its methods tell it what happened. This module has what concerns several parts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _LOOK_AHEAD = 8
 
 
 class Turn:
-    """The parts of one turn, and what is done with several of them. Methods return the state to go on in."""
+    """The parts of one turn, and the actions on several of them. Methods return the next state."""
 
     def __init__(self, rules: Rules, *, keep_content: bool) -> None:
         self.rules = rules
@@ -93,7 +93,7 @@ class Turn:
         window.forget(cut, needed_from)
 
     def put(self, end: int, *, is_words: bool = True) -> None:
-        """Add text up to an index to the content, as words of the model or as what it did not mean as such."""
+        """Add text up to an index to the content, as the model's words or as something else."""
         window, rejections, region = self.window, self.rejections, self.quotation.region
         piece, offset = window.text[window.pos : end], window.base + end
         window.pos = end
@@ -212,7 +212,7 @@ class Turn:
         return REGION
 
     def end_region(self, end: int) -> State:
-        """End quotation after what closes it, which is text, unless it is the tag of reasoning that is split off."""
+        """End quotation. Its end is text, unless it is the tag of reasoning that is split off."""
         region = self.quotation.region
         if region is not None and region.is_split:
             self.window.pos = end
@@ -410,7 +410,7 @@ class Turn:
         return bool((opened and open_tool_markup(f"<{opened}>")) or open_tool_markup(self.markup.text))
 
     def _report_tag(self) -> None:
-        """Report markup whose name says tool, func or call, and that has something else in it."""
+        """Report markup whose name says tool, func or call, if it has something else in it."""
         markup, window = self.markup, self.window
         tag = open_tool_markup(markup.text)
         if not tag or markup.quoted is not None or markup.place is PART or self.quotation.region is not None:
