@@ -56,9 +56,10 @@ class ChatOptions:
     """
 
     read: ReadOptions = field(default_factory=_read_options)
-    """How the model's text is read. By default `ReadOptions(on_unknown_tool="retry", coerce_arguments=True)`: after a call
-    of an undeclared tool, the model is told the names of the tools; and arguments are made to fit. A call whose
-    arguments still do not fit is a misfit, and the model is told so."""
+    """How the model's text is read. By default, it is
+    `ReadOptions(on_unknown_tool="retry", coerce_arguments=True)`: after a call of an undeclared tool, the model is told
+    the names of the tools, and arguments are made to fit. A call whose arguments still do not fit is a misfit, and the
+    model is told so."""
     tools_in: ToolsPlace = "user"
     """Where the tools are shown: before the first `"user"` message, as Llama 3.1 was trained, in the `"system"`
     message, or in the `"request"`, if the server shows them to the model (`Request.tools` are for it)."""
