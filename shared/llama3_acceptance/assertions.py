@@ -146,5 +146,5 @@ def _difference(case: Case, response: object, judgements: Judgements, *, coerced
 
 
 def _within(text: str, *, exact: bool) -> str:
-    """Return text whose lines are all seen to be its own, and in which no character hides or commands a terminal."""
+    """Return text with its further lines indented, and without characters that hide or command a terminal."""
     return escape_invisible(text, exact=exact).replace("\n", "\n" + " " * 18)

@@ -39,7 +39,7 @@ Source: TypeAlias = Literal["native", "text", "none"]
 
 
 class Verdict(str, Enum):
-    """What a response is worth: passed, or the one reason that it failed for."""
+    """The verdict on a response: passed, or the one reason why it failed."""
 
     PASSED = "passed"
     """All that was expected, and nothing else."""
@@ -52,7 +52,7 @@ class Verdict(str, Enum):
     WRONG_FORMAT = "wrong_format"
     """In the strict format, anything but its one object."""
     CALL_IN_TEXT = "call_in_text"
-    """A call in the text where it does not count; if native calls alone are let pass, any JSON there."""
+    """A call in the text that does not count; if only native calls pass, any JSON there."""
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that the suite does not declare."""
     DIRECT_ANSWER_NOT_ALLOWED = "direct_answer_not_allowed"
@@ -80,12 +80,12 @@ class Verdict(str, Enum):
 
     @property
     def gravity(self) -> int:
-        """Its place among the verdicts: of several reasons, the one with the lowest is told."""
+        """Its rank among the verdicts: if there are several reasons, the lowest is reported."""
         return list(Verdict).index(self)
 
 
 class Allowance(str, Enum):
-    """Why a response passed that is not clean: what let it through."""
+    """Why an unclean response passed: what let it through."""
 
     WORDS = "words"
     """It answers in words, in place of a call."""
@@ -199,7 +199,7 @@ class Case:
 
     @property
     def tool(self) -> str | None:
-        """The tool that tables count the case under: the first one expected; `None` if no call is."""
+        """The tool under which tables count the case: the first one expected; `None` if no call is expected."""
         return next((call.tool for calls in self.alternatives for call in calls), None)
 
 
@@ -271,7 +271,7 @@ class Prompt:
         """Check the options.
 
         Raises:
-            ValueError: an option has another value than those that it can have, or is one of the strict format in
+            ValueError: an option has a value that it cannot have, or belongs to the strict format, and the format is
                 another one.
         """
         require_words(
@@ -339,11 +339,11 @@ class Suite:
             raise ValueError("in the strict format, no other form is read: of reading, leave out formats and repair")
 
     def without_thoughts(self, text: str) -> str:
-        """Return a text without what was thought in it."""
+        """Return a text without its reasoning."""
         return self._thinking.extract(text).content or ""
 
     def behind_reasoning(self, reasoning: str | None) -> Suite:
-        """Return the suite as it reads a text whose reasoning came apart: such a text does not begin inside it."""
+        """Return the suite for texts whose reasoning came separately: such a text does not begin inside reasoning."""
         if reasoning is None or not self.reading.starts_reasoning:
             return self
         return replace(self, reading=replace(self.reading, starts_reasoning=False))
@@ -372,7 +372,7 @@ class FoundCall:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one response is worth."""
+    """The judgement of one response."""
 
     verdict: Verdict
     """Passed, or the reason."""
@@ -447,12 +447,12 @@ class CaseResult:
 
 
 def has_default(schema: object) -> bool:
-    """Return whether the schema of a parameter says what it is if it is left out."""
+    """Return whether the schema of a parameter has a default."""
     return isinstance(schema, Mapping) and "default" in schema  # a schema may be `true`
 
 
 def repeat_name(case_id: str, repeat: int) -> str:
-    """Name one of the responses to a case, as tables and reports do.
+    """Return the name of one response to a case, as in tables and reports.
 
     >>> repeat_name("tea", 0), repeat_name("tea", 1)
     ('tea', 'tea[1]')
