@@ -116,7 +116,7 @@ class Llama3ToolModel(BaseChatModel):
             parallel_tool_calls: `False` lets the first call of an answer run, and no other.
             strict: ignored; `constrain` is the option that makes a server keep to the schemas.
             response_format: goes to the wrapped model. With a JSON Schema and the choice `"auto"`, each answer is an
-                object of it, which streams as text: no tool is shown, and none can be called.
+                object of that schema, which streams as text: the model is shown no tool, and cannot call any.
             **kwargs: all else is bound to the wrapped model.
 
         Raises:
