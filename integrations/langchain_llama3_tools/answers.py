@@ -57,7 +57,7 @@ def _metadata(message: BaseMessage) -> dict[str, Any]:
 def with_reason(info: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     """Return what the server says of an answer, with its finish reason, if it has one, as OpenAI means it.
 
-    Where there are thoughts, the provider is left out: by its name, `content_blocks` would look for them elsewhere.
+    If there are thoughts, the provider is left out: by its name, `content_blocks` would look for them elsewhere.
     """
     info = {key: value for key, value in info.items() if key != "model_provider" or reply.reasoning is None}
     reason = {_FINISH_REASON: reply.finish_reason} if info.get(_FINISH_REASON) and reply.finish_reason else {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Llama3ToolMiddleware(AgentMiddleware[Any, Any]):
-    """Lets an agent's model call tools where its calls come as text.
+    """Lets an agent's model call tools if its calls come as text.
 
     It puts `Llama3ToolModel` around the model of each request. A `Llama3ToolModel` that the agent is given, or that
     other middleware chose, keeps its own options.

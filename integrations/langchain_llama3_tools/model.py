@@ -1,5 +1,5 @@
 # ruff: noqa: A002, ANN401, ARG002, SLF001  # what a model overrides takes anything, and LangChain marks it with an underscore
-"""The model wrapper: any chat model with a Llama 3 behind it, as one that calls tools."""
+"""The model wrapper: any chat model that runs a Llama 3, as one that calls tools."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Llama3ToolModel(BaseChatModel):
             parallel_tool_calls: `False` lets the first call of an answer run, and no other.
             strict: ignored; `constrain` is the option that makes a server keep to the schemas.
             response_format: goes to the wrapped model. With a JSON Schema and the choice `"auto"`, each answer is an
-                object of it, which streams as text: no tool is shown, and none can be called.
+                object of that schema, which streams as text: the model is shown no tool, and cannot call any.
             **kwargs: all else is bound to the wrapped model.
 
         Raises:
@@ -214,7 +214,7 @@ class Llama3ToolModel(BaseChatModel):
 
     @property
     def lc_attributes(self) -> dict[str, Any]:
-        """The options by name, where they are not the usual ones."""
+        """The options by name, if they are not the usual ones."""
         usual = ChatOptions()
         return changed_options(self.options, usual) | changed_options(self.options.read, usual.read)
 

@@ -51,10 +51,10 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
 
     Pass anything that LangChain accepts as a tool. With tools, data that looks like a call stays text."""
     on_invalid: OnInvalid = "collect"
-    """What becomes of a malformed call, which stays in the content: `"collect"` adds it to `invalid_tool_calls`, and
+    """What happens to a malformed call, which stays in the content: `"collect"` adds it to `invalid_tool_calls`, and
     details to `response_metadata`; `"raise"` raises `OutputParserException`, in a stream at its end."""
     repeated_calls: RepeatedCalls = "report"
-    """What becomes of a call that repeats the one before it, with text in between: with `"report"`, it is not made, and
+    """What happens to a call that repeats the one before it, with text in between: with `"report"`, it is not made, and
     is in `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
     """How the model's text is read. Give the options by name: `Llama3JsonToolOutputParser(repair=True)`."""

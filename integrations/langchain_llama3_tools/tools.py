@@ -119,7 +119,7 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
 
 
 def _without_titles(schema: object) -> object:
-    """Remove titles, which pydantic adds where there are none: a class and its schema differ in them."""
+    """Remove titles, which pydantic adds if there are none: a class and its schema differ in them."""
     if isinstance(schema, Mapping):
         return {key: _without_titles(value) for key, value in schema.items() if key != "title"}
     return [_without_titles(item) for item in schema] if isinstance(schema, list) else schema

@@ -1,4 +1,4 @@
-"""Content and tool calls of millions of model outputs: in Arrow tables, in files, and on engines that hold either.
+"""Content and tool calls of millions of model outputs: in Arrow tables, in files, and on engines that use either.
 
 `extract_batch` is the function under it all. `llama3-tools extract --jsonl` and `--parquet` read files with it.
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["EXTRACTION", "extract_batch"]
 
 _MODULES = {"EXTRACTION": "schema", "extract_batch": "extraction"}
-"""Where each stands. They need pyarrow, and the command looks into this package before it is known to be there."""
+"""The module of each. They need pyarrow, and the command looks into this package before it is known to be there."""
 
 
 def __getattr__(name: str) -> object:

@@ -29,7 +29,7 @@ _STEP = re.compile(r"\[(-?[0-9]{1,9})\]|\.?([^.\[\]]+)")
 
 
 class MissingColumnError(ValueError):
-    """A column that is not there, or holds what cannot be an output or its tools."""
+    """A column that is missing, or cannot be an output or its tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Columns:
         """Return the same columns, that of the outputs among them.
 
         Raises:
-            MissingColumnError: one is not there, is there twice, or that of the outputs holds no text.
+            MissingColumnError: one is missing, is there twice, or that of the outputs has no text.
         """
         types = {place: kind for place in (*self.places, *KNOWN) if (kind := _type_at(schema, place)) is not None}
         with_text = [place for place, kind in types.items() if _is_text(kind) and not pa.types.is_null(kind)]
@@ -112,7 +112,7 @@ def first_name(place: str) -> str:
 
 
 def value_at(row: dict[str, Any], place: str) -> Any:  # noqa: ANN401 (any value of JSON)
-    """Return what stands in a row under a name or at a path.
+    """Return what is in a row under a name or at a path.
 
     >>> value_at({"choices": [{"text": "Hello."}]}, "choices[0].text")
     'Hello.'
@@ -132,7 +132,7 @@ def value_at(row: dict[str, Any], place: str) -> Any:  # noqa: ANN401 (any value
 
 
 def found_at(row: dict[str, Any], place: str | None) -> Any:  # noqa: ANN401 (any value of JSON)
-    """Return what stands in a row under a name or at a path, or `None`."""
+    """Return what is in a row under a name or at a path, or `None`."""
     try:
         return None if place is None else value_at(row, place)
     except LookupError:
@@ -180,7 +180,7 @@ def _steps(place: str) -> tuple[str | int, ...]:
 
 
 def _type_at(schema: pa.Schema, place: str) -> pa.DataType | None:
-    """Return the type of what stands under a name or at a path; `None`: nothing can stand there."""
+    """Return the type of what is under a name or at a path; `None`: nothing can be there."""
     if place in schema.names:
         return _value_type(schema.types[schema.names.index(place)])
     name, *steps = _steps(place)

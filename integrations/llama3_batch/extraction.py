@@ -35,8 +35,8 @@ def extract_batch(  # noqa: PLR0913 (an option each)
 ) -> _Batch:
     """Return an Arrow table or batch with one more column: what was extracted from each row.
 
-    There is no engine in it: Spark's `mapInArrow`, Ray Data, Daft and your own loop can all call it, and pickle it. A
-    row that cannot be read has an `error` in its place. The ids of calls are made from the row's id, or else from its
+    It needs no engine: Spark's `mapInArrow`,  Ray Data, Daft and your own loop can all call it, and pickle it. A row
+    that cannot be read has an `error` instead. The ids of calls are made from the row's id, or else from its
     text, so that a batch that is read again has the same ones: name `id_column` if two rows may have the same text.
 
     >>> table = pa.table({"text": ["Hello.", '{"name": "f", "parameters": {}}', None]})
@@ -54,18 +54,18 @@ def extract_batch(  # noqa: PLR0913 (an option each)
         tools_column: the column of each row's own tools, as JSON: a list of OpenAI tools, or a request's body.
         id_column: the column of the keys that the ids of calls are made from.
         finish_reason_column: the column of finish reasons: `length` and the like say that a limit ended an output, and
-            so code that it left open is not called (principle 6).
-        result_column: what the new column is called. Its type is `EXTRACTION`.
+            so code that it left open is not a call (principle 6).
+        result_column: the name of the new column. Its type is `EXTRACTION`.
         options: how outputs are read; `None`: `ReadOptions()`. Its `id_factory` is not used.
         **changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `batch` is no Arrow table or batch, a column's name is no `str`, `tools` is no list of tools, there
-            is no such option, or an option has the wrong type.
+        TypeError: `batch` is not an Arrow table or batch, a column's name is not a `str`, `tools` is not a list of
+            tools, there is no such option, or an option has the wrong type.
         ToolDefinitionError: a declaration in `tools` that cannot be read.
-        ValueError: a column is not there, holds what cannot be text, or is there already; an option has a value that it
-            cannot have; `coerce_arguments` or `repair` has no tools to go by; tools are given twice; or the
-            results of one batch hold more than 2 GB of text.
+        ValueError: a column is missing, cannot be text, or is there already; an option has a value that it cannot have;
+            `coerce_arguments` or `repair` has no tools to go by; tools are given twice; or the
+            results of one batch have more than 2 GB of text.
     """
     if not isinstance(batch, (pa.Table, pa.RecordBatch)):
         raise TypeError(f"extract_batch() takes a pyarrow.Table or a RecordBatch, not {a_type(batch)}")

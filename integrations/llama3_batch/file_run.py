@@ -90,7 +90,7 @@ def _state(path: Path) -> list[Any]:
     if stat.S_ISDIR(state.st_mode):
         raise InputError(f"{path}: it is a folder: name the files in it, such as {path / '*'}")
     if not stat.S_ISREG(state.st_mode):
-        raise InputError(f"{path}: it cannot be read more than once: write what it holds to a file, and name that")
+        raise InputError(f"{path}: it cannot be read more than once: write its content to a file, and name that")
     return [str(path.resolve()), state.st_size, state.st_mtime_ns]
 
 
@@ -115,13 +115,13 @@ class Watcher(Protocol):
     """Is told how a run goes."""
 
     def planned(self, rows: int, done: int) -> None:
-        """Take how many rows there are in all, and how many of them an earlier run has done."""
+        """Begin with the number of all rows, and of those that an earlier run has done."""
 
     def rows(self, count: int) -> None:
-        """Take how many more rows were read; fewer than none if some have to be read again."""
+        """Add the number of rows that were read; it is negative if some have to be read again."""
 
     def say(self, message: str) -> None:
-        """Take what the user should know."""
+        """Tell the user something."""
 
 
 @dataclass(slots=True)

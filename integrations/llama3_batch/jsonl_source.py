@@ -28,7 +28,7 @@ _LOOKED_AT = 100
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """A file with a JSON object in each line. A line without an output is no row, and has a number all the same."""
+    """A file with a JSON object in each line. A line without an output is not a row, but has a number."""
 
     path: Path
     columns: Columns

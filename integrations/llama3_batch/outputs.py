@@ -54,7 +54,7 @@ class Output:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Take the output, so that no other run can write it.
+        """Lock the output, so that no other run can write it.
 
         Raises:
             OSError: too many files are open.
@@ -167,7 +167,7 @@ class Output:
         paths = [job.results(part) for part in parts]
         join_parts(paths, self.path, job.to, has_ids=job.has_ids, about_it=self.summary_path)
         write_bytes(self.summary_path, _json({"run": self.settings, **written_summary(summary)}))
-        with suppress(OSError):  # the results are whole all the same
+        with suppress(OSError):  # the results are whole anyway
             self._remove_parts()
         return summary
 

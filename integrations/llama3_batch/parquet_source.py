@@ -108,7 +108,7 @@ class ParquetRows:
 
     @staticmethod
     def _groups(file: pq.ParquetFile, first: int, end: int) -> tuple[list[int], int]:
-        """Return the row groups that hold some rows, and the number of the first row in them."""
+        """Return the row groups that contain some rows, and the number of the first row in them."""
         groups: list[int] = []
         begins = at = 0
         for index in range(file.metadata.num_row_groups):

@@ -11,7 +11,7 @@ from rich.text import Text
 from llama3_tools.text import escape_invisible
 
 _SECONDS = 30.0
-"""How long a run goes on without a word where no terminal shows a bar."""
+"""How long a run says nothing if no terminal shows a bar."""
 
 
 class RunProgress(Progress):
@@ -32,24 +32,24 @@ class RunProgress(Progress):
         self._said = time.monotonic()
 
     def stop(self) -> None:
-        """Stop. Where no bar is shown, older versions of rich would write an empty line."""
+        """Stop. If no bar is shown, older versions of rich would write an empty line."""
         if not self.disable:
             super().stop()
 
     def planned(self, rows: int, done: int) -> None:
-        """Take how many rows there are in all, and how many of them an earlier run has done."""
+        """Begin with the number of all rows, and of those that an earlier run has done."""
         self.reset(self._task, total=rows, completed=done)
         if done:
             self.say(f"{done:,} of {rows:,} rows were done by an earlier run")
 
     def rows(self, count: int) -> None:
-        """Take how many more rows were read; fewer than none if some have to be read again."""
+        """Add the number of rows that were read; it is negative if some have to be read again."""
         self.advance(self._task, count)
         if self.disable and time.monotonic() - self._said >= _SECONDS:
             task = self.tasks[0]
             self.say(f"{task.completed:,.0f} of {task.total:,.0f} rows")
 
     def say(self, message: str) -> None:
-        """Write a message in a line of its own."""
+        """Write a message on its own line."""
         self._said = time.monotonic()
         self.console.print(Text(escape_invisible(message)), soft_wrap=True)

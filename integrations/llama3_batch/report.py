@@ -43,7 +43,7 @@ class Section:
 
 
 def undeclared(summary: Summary) -> str | None:
-    """Return what to say first where no tools were declared, so that some forms of calls were not read.
+    """Return what to say first if no tools were declared, so that some forms of calls were not read.
 
     >>> undeclared(Summary(rows=5, undeclared=5))
     'No tools were declared, so forms that need declared tools were not read. 0 outputs look like them.'
@@ -61,7 +61,7 @@ def undeclared(summary: Summary) -> str | None:
 
 
 def headline(summary: Summary) -> list[Line]:
-    """Return what became of the outputs.
+    """Return what happened to the outputs.
 
     >>> [(line.name, line.count, line.share) for line in headline(Summary(rows=4, calling=3))]
     [('call a tool', 3, 0.75), ('tried to call, but call nothing', 0, 0.0), ('text alone', 1, 0.25)]

@@ -98,7 +98,7 @@ def arrow_results(results: list[Result]) -> pa.Array:
     """Return the values of rows as an Arrow array of the type `EXTRACTION`.
 
     Raises:
-        ValueError: they are more than one array can hold.
+        ValueError: they are more than one array can contain.
     """
     try:
         array = pa.array(results, EXTRACTION)
@@ -106,7 +106,7 @@ def arrow_results(results: list[Result]) -> pa.Array:
         array = pa.array([writable(result) for result in results], EXTRACTION)
     if isinstance(array, pa.ChunkedArray):
         raise ValueError(  # noqa: TRY004 (of the right type, and too much)
-            f"the results of {len(results)} rows hold more than 2 GB of text, the most that an Arrow array can: "
+            f"the results of {len(results)} rows have more than 2 GB of text, the most that an Arrow array can: "
             "extract fewer rows at once, as those of Table.to_batches(max_chunksize=…)"
         )
     return array
@@ -115,7 +115,7 @@ def arrow_results(results: list[Result]) -> pa.Array:
 def writable(value: Any) -> Any:  # noqa: ANN401 (any value of JSON)
     r"""Return a value in which halves of surrogate pairs are written out, as no encoding has them.
 
-    No output holds one, as such a row is an error. A key may, and a tool's schema, which problems quote.
+    No output contains one, as such a row is an error. A key may, and a tool's schema, which problems quote.
 
     >>> writable({"message": "expected \ud800"})
     {'message': 'expected \\ud800'}

@@ -18,7 +18,7 @@ _KEPT = 256
 
 
 def _no_id() -> str:
-    """Return what stands for an id until it is made from the row's key."""
+    """Return a placeholder for an id until it is made from the row's key."""
     return ""
 
 
@@ -31,7 +31,7 @@ class RowReader:
     'call_f14606439fd30160ce62a344'
 
     Raises:
-        TypeError: `tools` is no list of tools.
+        TypeError: `tools` is not a list of tools.
         ToolDefinitionError: a declaration that cannot be read.
         ValueError: coercion or repair has no tools to go by.
     """

@@ -15,17 +15,17 @@ class RowProblem(str, Enum):
     NOT_TEXT = "not_text"
     """It has something else in the place of the text, such as a number."""
     LONE_SURROGATE = "lone_surrogate"
-    """Its text holds half of a surrogate pair, which no encoding can write."""
+    """Its text contains half of a surrogate pair, which no encoding can write."""
     NOT_UTF_8 = "not_utf_8"
     """Its bytes are not UTF-8."""
     NOT_JSON = "not_json"
-    """The line is no JSON object."""
+    """The line is not a JSON object."""
     TOO_LONG = "too_long"
     """The line is longer than any output."""
     BAD_TOOLS = "bad_tools"
     """Its tools cannot be read."""
     BAD_FINISH_REASON = "bad_finish_reason"
-    """Its finish reason is no text, so that nobody knows whether the output is whole."""
+    """Its finish reason is not text, so that nobody knows whether the output is whole."""
 
     def __str__(self) -> str:
         """Return the bare word, as it is written in results and reports."""
@@ -53,7 +53,7 @@ class Row(NamedTuple):
     text: str | RowError
     """The output, or why there is none."""
     tools: str | RowError | None = None
-    """Its tools as JSON; `None`: it has none of its own."""
+    """Its tools as JSON; `None`: it has none."""
     finish_reason: str | RowError | None = None
     """The server's word for why the output ended; `None`: it has none."""
     id: str | None = None

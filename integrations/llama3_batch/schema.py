@@ -48,5 +48,5 @@ EXTRACTION: pa.DataType = pa.struct(
 
 `start` and `end` are offsets into the output in characters, as in a `Span`. `arguments_json` is the model's own text,
 or, with coercion, the arguments as they fit; then `changes` says what was changed, and `problems` what does not fit all
-the same. `error` says why a row could not be read; then nothing else holds anything.
+the same. `error` says why a row could not be read; then all else is empty.
 """

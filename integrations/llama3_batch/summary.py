@@ -14,7 +14,7 @@ from llama3_tools.values import shortened
 MOST_NAMES = 1_000
 """How many names are counted apart: a model may make up any number of them."""
 OTHERS = "(other names)"
-"""What stands for all further ones."""
+"""The name under which all further ones are counted."""
 _EXAMPLES = 3
 _SHOWN = 240
 

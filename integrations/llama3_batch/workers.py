@@ -34,22 +34,22 @@ class Task(NamedTuple):
 
 
 class Listener(Protocol):
-    """Is told what becomes of the tasks."""
+    """Is told what happens to the tasks."""
 
     def wants(self, task: Task) -> bool:
         """Return whether a task is still to be done."""
 
     def rows(self, count: int) -> None:
-        """Take how many more rows were read: fewer than none if a process died, and has to read them again."""
+        """Add the number of rows that were read; it is negative if a process died, and they are read again."""
 
     def done(self, task: Task) -> None:
-        """Take a task that is done."""
+        """Note a task that is done."""
 
     def failed(self, task: Task, error: InputError) -> None:
-        """Take a task whose part cannot be read."""
+        """Note a task whose part cannot be read."""
 
     def died(self, task: Task) -> None:
-        """Take a task whose process died, and which is done again."""
+        """Note a task that is done again, as its process died."""
 
 
 def do_tasks(tasks: Iterable[Task], workers: int, listener: Listener) -> None:
@@ -58,7 +58,7 @@ def do_tasks(tasks: Iterable[Task], workers: int, listener: Listener) -> None:
     Args:
         tasks: what is to be done.
         workers: how many processes to do it in.
-        listener: is told what becomes of each.
+        listener: is told what happens to each.
 
     Raises:
         OSError: something cannot be written.

@@ -21,7 +21,7 @@ class Access:
     """Lets requests in, or says what is in their way."""
 
     def __init__(self, settings: GatewaySettings, name: str) -> None:
-        """Take who may use the gateway, and the name under which it sends requests itself."""
+        """Set who may use the gateway, and under which name it sends requests itself."""
         self._settings = settings
         self._name = name
 

@@ -1,4 +1,4 @@
-"""What a client is told of an error of the upstream's, where more is known than it says."""
+"""What a client is told about an upstream's error, if more is known than the error says."""
 
 from __future__ import annotations
 

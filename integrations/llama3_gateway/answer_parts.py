@@ -29,7 +29,7 @@ def first_answer(pieces: Sequence[Piece], replies: Sequence[Reply]) -> tuple[dic
 
 
 def reasoning_in(message: Mapping[str, Any]) -> str:
-    """Return what the model thought; empty if that does not stand beside the content."""
+    """Return what the model thought; empty if that is not beside the content."""
     return next((text for name in _REASONING if isinstance(text := message.get(name), str) and text), "")
 
 

@@ -31,7 +31,7 @@ class Api:
     dialect: Dialect
     """What the upstream is asked in."""
     request: Callable[[Body, KeptItems], dict[str, Any]]
-    """Returns the request for a chat completion that stands for one of the API's."""
+    """Returns a request of the API as one for a chat completion."""
     shape: Callable[[Body, KeptItems], Shape]
     """Returns what writes the answer to a request."""
     error: Callable[[GatewayError], object] = GatewayError.to_openai

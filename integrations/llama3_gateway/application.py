@@ -64,7 +64,7 @@ class Gateway(Starlette):
     """
 
     def __init__(self, settings: GatewaySettings) -> None:
-        """Take the settings."""
+        """Make it from the settings."""
         self.settings = settings
         self.metrics = Metrics()
         self._client: UpstreamClient | None = None
@@ -187,7 +187,7 @@ class Gateway(Starlette):
     def _upstream_of(self, data: bytes) -> Upstream:
         """Return the upstream for a request that is not read."""
         if self.settings.models and data.lstrip().startswith(b"{"):
-            with suppress(GatewayError):  # what is no JSON has no model
+            with suppress(GatewayError):  # anything but JSON has no model
                 return self.settings.of_model(read_body(data).get("model")).upstream
         return self.settings.default.upstream
 

@@ -65,8 +65,8 @@ def serve(ctx: click.Context, /, servers: tuple[str, ...], config: Path | None, 
     Your client sends tools=[…] to http://localhost:8089/v1. The gateway puts them into the prompt, and turns the calls
     in the model's text into tool_calls.
 
-    An option may also stand in the environment, as LLAMA3_TOOLS_NAME, or in the file of --config. The command line wins
-    over the environment, and the environment over the file.
+    An option may also be set in the environment, as LLAMA3_TOOLS_NAME, or in the file of --config. The command line
+    wins over the environment, and the environment over the file.
     """
     from llama3_gateway.server import AddressError, run  # noqa: PLC0415 - the extra may be missing
     from llama3_gateway.sources import given_settings  # noqa: PLC0415 - the same

@@ -36,7 +36,7 @@ _ID_HEADERS = (b"x-request-id", b"request-id")
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """The application behind a route: it answers while the client is there, and explains what cannot be answered."""
+    """The application of a route: it answers while the client is there, and explains what cannot be answered."""
 
     name: str
     """Of the route, in metrics and in the log."""
@@ -101,13 +101,13 @@ class Recording:
     """Middleware that counts and logs each request, and knows its path without slashes that are too many."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, *, logs_content: bool) -> None:
-        """Take what counts, and whether the log is to have what was asked and answered."""
+        """Set what counts, and whether the log has what was asked and answered."""
         self._app = app
         self._metrics = metrics
         self._logs_content = logs_content
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Note what becomes of a request."""
+        """Note what happens to a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

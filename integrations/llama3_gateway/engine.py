@@ -86,7 +86,7 @@ class Engine:
         """Return a whole answer of the upstream's, and what it says.
 
         Raises:
-            GatewayError: it is no completion.
+            GatewayError: it is not a completion.
         """
         data = await answer.whole(self.settings.max_answer)
         try:
@@ -127,7 +127,7 @@ class Engine:
                 if not again.earlier_is_text:
                     raise
                 LOGGER.warning(
-                    "the model could not be asked again, and its first answer stands: status %s", error.status
+                    "the model could not be asked again, and its first answer is kept: status %s", error.status
                 )
                 break
         return reply, usage

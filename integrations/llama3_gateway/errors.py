@@ -130,7 +130,7 @@ def bad_request(message: str, param: str, code: str | None = None) -> GatewayErr
 
 
 def no_completion(data: bytes) -> BrokenOffError:
-    """Return the error that what an upstream has sent is no answer."""
+    """Return the error for an upstream's answer that cannot be read."""
     message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
     return BrokenOffError(message, code="no_completion", reason=NOT_A_COMPLETION)
 

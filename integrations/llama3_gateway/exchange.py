@@ -103,7 +103,7 @@ class Exchange:
         return bytes(body)
 
     async def discard(self) -> bool:
-        """Take what is left of the body, which the client may insist on sending, and return whether it is still there.
+        """Read the rest of the body, which the client may insist on sending; return whether the client is still there.
 
         What takes longer than a second closes the connection, with the answer.
         """

@@ -56,7 +56,7 @@ class EventReader:
         self._is_first = True
 
     def feed(self, data: bytes) -> list[ServerEvent]:
-        """Take the next bytes, and return the events that are whole."""
+        """Add the next bytes, and return the events that are whole."""
         held = self._held
         if not held and data.startswith(b"data: ") and data.endswith(b"\n\n"):
             data_ends = len(data) - 2

@@ -17,7 +17,7 @@ _STATUSES = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LAR
 _WITH_NUMBERS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
-        # llama.cpp, and Ollama where it runs that
+        # llama.cpp, and Ollama if it runs that
         r"request \((?P<tokens>\d+) tokens\) exceeds the available context size \((?P<most>\d+) tokens\)",
         r'"n_prompt_tokens"\s*:\s*(?P<tokens>\d+).{0,20}"n_ctx"\s*:\s*(?P<most>\d+)',
         # vLLM: 0.32, and before

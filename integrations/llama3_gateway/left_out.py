@@ -20,7 +20,7 @@ _REFUSALS = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, 
 
 
 def placeholder(what: str) -> dict[str, Any]:
-    """Return the part of a content that stands for what the model cannot read.
+    """Return a text part that says what was left out, as the model cannot read it.
 
     >>> placeholder("PDF")
     {'type': 'text', 'text': '[a PDF that this model cannot read]'}
@@ -32,7 +32,7 @@ def client_tools(tools: object, declared: Callable[[object, int], dict[str, Any]
     """Return the tools that a client runs, and log those that a server would run itself, which are left out.
 
     Raises:
-        GatewayError: none is left, or they are no list.
+        GatewayError: none is left, or they are not a list.
     """
     if not isinstance(tools, list):
         raise bad_request(f"tools is a list such as [{example}]", "tools")

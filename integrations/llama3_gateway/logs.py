@@ -13,7 +13,7 @@ from llama3_gateway.metrics import RequestRecord
 __all__ = ["LOGGER", "JsonLines", "log_fault", "log_request"]
 
 LOGGER = logging.getLogger("llama3_gateway")
-"""All that the gateway says: requests at `INFO`, faults of its own at `ERROR`."""
+"""All that the gateway says: requests at `INFO`, its own faults at `ERROR`."""
 
 _FIELDS = "llama3_gateway"
 

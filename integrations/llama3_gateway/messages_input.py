@@ -28,11 +28,11 @@ _READ_BY_CHAT = frozenset({"text", "tool_use", "thinking", "redacted_thinking"})
 """Types of blocks that the chat layer knows."""
 _TOOL = '{"name": …, "input_schema": …}'
 _BETWEEN_BLOCKS = "\n\n"
-"""What stands between two texts, which a server may take as one only."""
+"""The separator of two texts; a server may accept only one."""
 
 
 def from_messages(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request for a chat completion that stands for a request of the Messages API.
+    """Return a request of the Messages API as one for a chat completion.
 
     Calls and results stay what they are, as the chat layer reads them. Fields that are not known are left out.
 

@@ -20,7 +20,7 @@ _NAMESPACE = "llama3_gateway"
 
 @dataclass(slots=True)
 class RequestRecord:
-    """What became of one request."""
+    """What happened to one request."""
 
     method: str
     path: str
@@ -39,7 +39,7 @@ class RequestRecord:
     added: float = 0.0
     """Seconds in which the gateway itself worked, rather than waited."""
     reason: str | None = None
-    """Why there is an error in place of an answer, where that is known."""
+    """Why there is an error in place of an answer, if that is known."""
     began: float = field(default_factory=perf_counter)
     logs_content: bool = False
     """Whether the log is to have what was asked and answered."""

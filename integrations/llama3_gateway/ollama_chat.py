@@ -34,7 +34,7 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
     A result belongs to the first call of its tool that has none yet.
 
     Raises:
-        GatewayError: a tool is no function, or the images of a result are no list.
+        GatewayError: a tool is not a function, or the images of a result are not a list.
     """
     require_tools(body)
     messages = body.get("messages")
@@ -65,11 +65,11 @@ class OllamaDialect:
     not_there = "the server has no /api/chat: is it Ollama, and does --upstream end in /v1?"
 
     def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return messages in which the images of results stand beside the text."""
+        """Return messages in which the images of results are beside the text."""
         return [_images_beside_text(message) for message in messages]
 
     def constraint(self, request: Request) -> Mapping[str, Any]:
-        """Return what Ollama holds a model with."""
+        """Return the settings by which Ollama constrains a model."""
         schema = request.answer_schema
         return {"format": schema} if schema else request.constraint
 
@@ -93,7 +93,7 @@ class OllamaStreamReader:
         self._held: list[bytes] = []
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
-        """Take the next bytes, and yield the chunks that are whole."""
+        """Add the next bytes, and yield the chunks that are whole."""
         self._held.append(data)
         if b"\n" in data:
             *lines, rest = b"".join(self._held).split(b"\n")
@@ -101,7 +101,7 @@ class OllamaStreamReader:
             yield from self._chunks(lines)
 
     def end(self) -> Iterator[Chunk]:
-        """Take the end of the stream, and yield a last chunk that no line break has closed."""
+        """End the stream, and yield a last chunk that no line break has closed."""
         return self._chunks([b"".join(self._held)])
 
     def _chunks(self, lines: list[bytes]) -> Iterator[Chunk]:
@@ -136,7 +136,7 @@ class OllamaShape(Shape):
         return _with_message({**body, **(usage or {})}, message, calls)
 
     def begin(self, head: dict[str, Any]) -> bytes:
-        """Take the upstream's words for the answer."""
+        """Keep the upstream's fields for the answer."""
         self._head = {name: head[name] for name in ("model", "created_at") if name in head}
         return b""
 

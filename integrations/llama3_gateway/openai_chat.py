@@ -56,7 +56,7 @@ class ChatDialect:
         return messages
 
     def constraint(self, request: Request) -> Mapping[str, Any]:
-        """Return what the chat layer holds servers with."""
+        """Return the settings by which the chat layer constrains servers."""
         return request.constraint
 
     def reader(self) -> ChatStreamReader:
@@ -83,7 +83,7 @@ class ChatStreamReader:
         """A completion in one, in place of a stream."""
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
-        """Take the next bytes, and yield the chunks that are whole."""
+        """Add the next bytes, and yield the chunks that are whole."""
         if self._whole:
             self._whole.append(data)
             return iter(())
@@ -99,7 +99,7 @@ class ChatStreamReader:
         return self._chunks(self._events.feed(data))
 
     def end(self) -> Iterator[Chunk]:
-        """Take the end of the stream, and yield a last chunk that no empty line has closed."""
+        """End the stream, and yield a last chunk that no empty line has closed."""
         if not self._whole:
             yield from self._chunks(self._events.end())
             return
@@ -145,7 +145,7 @@ class ChatShape(Shape):
         return written({**body, "choices": choices, **({"usage": usage} if usage else {})})
 
     def begin(self, head: dict[str, Any]) -> bytes:
-        """Take the upstream's words for the answer."""
+        """Keep the upstream's fields for the answer."""
         self._head = {"object": "chat.completion.chunk", **{name: head[name] for name in _OF_HEAD if name in head}}
         self._prefix = write_json(self._head)[:-1]
         return b""

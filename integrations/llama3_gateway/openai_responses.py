@@ -24,14 +24,14 @@ _ECHOED: dict[str, Any] = {
     "tool_choice": "auto",
     "tools": [],
 }
-"""Fields of the request that stand in the answer, and what they are if the request has none."""
+"""Fields of the request that are in the answer, and what they are if the request has none."""
 _UTF_8 = ("utf-8", "surrogatepass")
 """Half a character, too, comes back as it was."""
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 class ResponseShape(Shape):
-    """Writes responses for one client. The text of an answer is one message, also if calls stand in between."""
+    """Writes responses for one client. The text of an answer is one message, also if calls are in between."""
 
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
         """Begin an answer."""
@@ -45,7 +45,7 @@ class ResponseShape(Shape):
         self._model = body.get("model")
         self._output: list[dict[str, Any]] = []
         self._open: dict[str, int] = {}
-        """Where in the output the message and the reasoning stand that still grow, by type."""
+        """The index in the output of the message and the reasoning that still grow, by type."""
         self._texts: dict[str, bytearray] = {}
         """What they have so far, as bytes: as texts, pieces take many times their characters."""
         self._number = 0
@@ -195,7 +195,7 @@ _CALL_EVENTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "function_call": ("response.function_call_arguments", "arguments", ("name",)),
     "custom_tool_call": ("response.custom_tool_call_input", "input", ()),
 }
-"""How the events of a call begin, where its text stands, and what else the last one has."""
+"""How the events of a call begin, where its text is, and what else the last one has."""
 _MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}}
 
 
@@ -218,7 +218,7 @@ def _part(kind: str, text: str) -> dict[str, Any]:
 
 
 def _custom_input(arguments: str) -> str:
-    """Return the text that a custom tool is called with."""
+    """Return the text of a custom tool's call."""
     with suppress(ValueError, RecursionError):
         read = json.loads(arguments)
         if isinstance(read, dict) and isinstance(text := read.get(CUSTOM), str):

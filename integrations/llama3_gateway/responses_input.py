@@ -57,7 +57,7 @@ class KeptItems:
 
 
 def from_responses(body: Mapping[str, Any], kept: KeptItems | None = None) -> dict[str, Any]:
-    """Return the request for a chat completion that stands for a request of the Responses API.
+    """Return a request of the Responses API as one for a chat completion.
 
     >>> tools = [{"type": "function", "name": "now", "parameters": {"type": "object"}}]
     >>> body = from_responses({"model": "llama3.1", "instructions": "Be brief.", "input": "The time?", "tools": tools})
@@ -103,7 +103,7 @@ def _messages(body: Mapping[str, Any], kept: KeptItems) -> list[dict[str, Any]]:
         if not isinstance(item, Mapping):
             raise bad_request(f"{where} is no object", where)
         if item.get("type") == "item_reference":
-            item = kept.get(item.get("id"))  # noqa: PLW2901 - what it stands for
+            item = kept.get(item.get("id"))  # noqa: PLW2901 - what it represents
             if item is None:
                 raise bad_request(f"{where} refers to an item that is not kept any more: send the item itself", where)
         _add(messages, item, where)
@@ -119,7 +119,7 @@ def _add(messages: list[dict[str, Any]], item: Mapping[str, Any], where: str) ->
             raise bad_request(f"{where}.role is a text such as user or assistant", f"{where}.role")
         content = _content(item.get("content"), where)
         if role == "assistant" and messages and messages[-1]["role"] == role and not messages[-1].get("content"):
-            messages[-1]["content"] = content  # the text of a turn may stand after its calls
+            messages[-1]["content"] = content  # the text of a turn may be after its calls
         else:
             messages.append({"role": role, "content": content})
     elif kind in {"function_call", "custom_tool_call"}:

@@ -1,4 +1,4 @@
-"""The gateway as a server of its own: uvicorn, its socket, and what is said when it starts."""
+"""The gateway as a server: uvicorn, its socket, and what is said when it starts."""
 
 from __future__ import annotations
 

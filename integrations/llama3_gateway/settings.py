@@ -1,4 +1,4 @@
-"""The settings: what a request of a model becomes, and how the gateway serves."""
+"""The settings: how a model's requests are changed, and how the gateway serves."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Upstream:
         return _shown(self.url)
 
     def address(self, path: str) -> str:
-        """Return the URL that stands for a path of the gateway."""
+        """Return the URL for a path of the gateway."""
         if path.startswith("/v1/"):
             return f"{self.url}{path[3:]}"
         return f"{self.url.removesuffix('/v1')}{path}"
@@ -141,20 +141,20 @@ class Upstream:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """What a request of a model becomes.
+    """How a model's requests are changed, and where they go.
 
     >>> ModelSettings(Upstream("http://localhost:8080")).chat.tools_in
     'user'
     """
 
     upstream: Upstream = field(kw_only=False)
-    """Where it is answered."""
+    """The server that answers."""
     chat: ChatOptions = field(default_factory=ChatOptions)
-    """How the conversation is held. With `tools_in="request"`, the upstream shows the tools to the model itself."""
+    """How the conversation works. With `tools_in="request"`, the upstream shows the tools to the model itself."""
 
 
 class ModelOptions(BaseModel):
-    """The settings that models may have of their own."""
+    """The settings that each model may have."""
 
     model_config = _CONFIG
 
@@ -167,7 +167,7 @@ class ModelOptions(BaseModel):
     prompt_format: PromptFormat = "json"
     """How the model is asked to call."""
     tools_in: Literal["user", "system"] = "user"
-    """The message that holds the tools."""
+    """The message that contains the tools."""
     tool_role: ToolRole = "user"
     """The role of tool results."""
     retries: NonNegativeInt = 1
@@ -175,9 +175,9 @@ class ModelOptions(BaseModel):
     constrain: Constrain = "auto"
     """How the server is held to a call that tool_choice requires."""
     unknown_tool: OnUnknownTool = "retry"
-    """What becomes of a call of an undeclared tool: it is a call, or text; retry asks again, with the tools' names."""
+    """What happens to a call of an undeclared tool: it is a call, or text; retry asks again, with the tools' names."""
     repeated_calls: RepeatedCalls = "report"
-    """What becomes of a call that repeats the one before it: report drops it."""
+    """What happens to a call that repeats the one before it: report drops it."""
     formats: Annotated[list[FormatName], NoDecode, BeforeValidator(_words)] = []
     """Read only this form of calls; may be repeated."""
     repair: bool = False
@@ -215,8 +215,8 @@ class GatewaySettings(ModelOptions):
     """The model's server, such as http://localhost:11434/v1. With a pattern: for the models whose names match; may be
     repeated."""
     models: tuple[ModelEntry, ...] = ()
-    """Settings of single models. The first entry that matches counts; what it does not set, the others do. But a key
-    goes to no other server than the `upstream` beside it."""
+    """Settings of single models. The first entry that matches counts; for the rest, the general settings do. But a
+    key goes only to the `upstream` beside it."""
     host: str = Field("127.0.0.1", min_length=1)
     """The address to listen on; by default, only this machine reaches it."""
     port: int = Field(8089, ge=0, lt=2**16)
@@ -228,7 +228,7 @@ class GatewaySettings(ModelOptions):
     max_body: PositiveInt = 32 * 1024 * 1024
     """The most bytes of a request."""
     max_answer: PositiveInt = 64 * 1024 * 1024
-    """The most bytes of a server's answer that is read. Answers that pass through are not limited."""
+    """The most bytes of a server's answer that the gateway reads. Answers that pass through are not limited."""
     timeout: PositiveFloat = 600.0
     """Seconds for which a server may be silent."""
     keepalive: PositiveFloat = 15.0
@@ -238,7 +238,7 @@ class GatewaySettings(ModelOptions):
 
     @cached_property
     def default(self) -> ModelSettings:
-        """The settings of models that no pattern is for."""
+        """The settings of models that match no pattern."""
         return _model_settings(self._of_default)
 
     @cached_property
@@ -292,7 +292,7 @@ class GatewaySettings(ModelOptions):
     def with_clients_key(self) -> frozenset[Upstream]:
         """The servers to which a client's key goes, its `Authorization` or `x-api-key`.
 
-        If no key is set, these are all. If a server has a key of its own, the client's is for the default's server
+        If no key is set, these are all. If a server has its own key, the client's is for the default's server
         alone; if the gateway has one, it is for the gateway.
 
         >>> other = {"match": "qwen*", "upstream": "http://localhost:8080", "upstream_api_key": "sesame"}

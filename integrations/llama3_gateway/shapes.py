@@ -55,17 +55,17 @@ class StreamReader(Protocol):
     """Whether the upstream has said that the stream is over."""
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
-        """Take the next bytes, and yield the chunks that are whole.
+        """Add the next bytes, and yield the chunks that are whole.
 
         Raises:
-            BrokenOffError: the stream cannot be read any further, or holds an error.
+            BrokenOffError: the stream cannot be read any further, or contains an error.
         """
 
     def end(self) -> Iterator[Chunk]:
-        """Take the end of the stream, and yield a last chunk that no frame has closed.
+        """End the stream, and yield a last chunk that no frame has closed.
 
         Raises:
-            BrokenOffError: what is left is no whole chunk.
+            BrokenOffError: what is left is not a whole chunk.
         """
 
 
@@ -109,7 +109,7 @@ class Shape(Protocol):
         """Return what comes first, given the upstream's words for the answer."""
 
     def deltas(self, index: int, deltas: list[Delta], logprobs: object) -> bytes:
-        """Return what stands for some deltas of a choice."""
+        """Return the bytes for some deltas of a choice."""
 
     def finish(self, index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Return what says that a choice is over, with what else the upstream said of it."""

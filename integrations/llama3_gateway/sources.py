@@ -40,7 +40,7 @@ class _Source:
 def given_settings(options: Mapping[str, Any], file: Path | None = None) -> GatewaySettings:
     """Return the settings of a command line, of the environment, and of a file.
 
-    An empty variable is none, unless it is that of a key: an unset one behind it would open the gateway.
+    An empty variable is none, unless it is that of a key: ignoring that one would open the gateway.
 
     Args:
         options: what the command line sets.
@@ -89,7 +89,7 @@ def _with_entries(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _where(loc: Sequence[int | str], sources: Sequence[_Source]) -> str:
-    """Return the name of a setting as it stands where it was set."""
+    """Return a setting's name as its source writes it."""
     name, *rest = loc
     if name == "models" and rest:
         place = int(rest[0])

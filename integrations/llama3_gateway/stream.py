@@ -27,9 +27,9 @@ __all__ = ["Stream"]
 _WHOLE = ("application/json", "text/html")
 """The media types of answers that may be no streams: nothing goes out until there is something of an answer."""
 _MOST_CHOICES = 128
-"""How many answers a stream may have that asks for fewer: each takes memory of its own."""
+"""How many answers a stream may have that asks for fewer: each takes memory."""
 _MOST_KEPT = 1000
-"""How many bytes of what is no answer are kept, to show them."""
+"""How many bytes are kept of a body that is not an answer, to show them."""
 _SECONDS_AFTER_DONE = 0.05
 """What an upstream has to end its answer after it has said that it is over. Then its connection is closed."""
 
@@ -38,7 +38,7 @@ class Stream:
     """Asks, and asks again for the choices that are to be written anew, until the answer is over."""
 
     def __init__(self, engine: Engine, turn: Turn) -> None:
-        """Take what answers, and what is asked."""
+        """Make it from what answers and what is asked."""
         self._engine = engine
         self._turn = turn
         self._exchange, self._shape = engine.exchange, engine.shape
@@ -81,7 +81,7 @@ class Stream:
         await self._writer.flush()
 
     async def _ask_again(self, index: int, request: Request) -> None:
-        """Have the model write a choice anew. Its first answer stands if there is no word of the second."""
+        """Have the model write a choice anew. Its first answer is kept if the second one has no word."""
         first = self._choices.readers[index]
         self._engine.record.retries += 1
         try:
@@ -90,7 +90,7 @@ class Stream:
             second = self._choices.readers[index]
             if request.earlier_is_text and (second is first or not second.has_begun):
                 LOGGER.warning(
-                    "the model could not be asked again, and its first answer stands: status %s", error.status
+                    "the model could not be asked again, and its first answer is kept: status %s", error.status
                 )
                 self._choices.give_up(index, request)
             elif isinstance(error, BrokenOffError) or not self._exchange.is_started:
@@ -110,7 +110,7 @@ class Stream:
 
 
 class _Writer:
-    """The way to the client. Where nothing goes out for a while, it says that the stream goes on."""
+    """The way to the client. If nothing goes out for a while, it says that the stream goes on."""
 
     def __init__(self, exchange: Exchange, shape: Shape, keepalive: float) -> None:
         self.has_begun = False
@@ -180,7 +180,7 @@ class _Choices:
         return len(self.readers) >= self._asked_for and all(reader.is_over for reader in self.readers.values())
 
     def take(self, index: int, piece: Piece, request: Request) -> None:
-        """Take what a chunk says of a choice.
+        """Add what a chunk says of a choice.
 
         Raises:
             BrokenOffError: it cannot be read, or there are more choices than were asked for.
@@ -252,7 +252,7 @@ class _Round:
         """Read a stream.
 
         Raises:
-            BrokenOffError: it broke off before its answers were over, or holds an error. After that, nothing breaks it.
+            BrokenOffError: it broke off before its answers were over, or contains an error. After that, nothing does.
         """
         reader = self._engine.dialect.reader()
         pieces = answer.read(self._engine.settings.max_answer)
@@ -275,7 +275,7 @@ class _Round:
         self._is_done = reader.is_done
 
     def end(self) -> None:
-        """Take the end of the stream.
+        """End the stream.
 
         Raises:
             BrokenOffError: it has ended before its answers have.

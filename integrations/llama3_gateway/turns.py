@@ -42,7 +42,7 @@ class Turn:
     hold: ServerConstraint = _FREE
     """Whether the upstream is held to the form of its answer."""
     is_blind: bool = False
-    """Whether a text stands in place of each image, as the model cannot see any."""
+    """Whether a text replaces each image, as the model cannot see any."""
 
     @property
     def body(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dial
 
 
 def has_tool_history(messages: object) -> bool:
-    """Return whether a conversation holds calls or results, which a server without tools may refuse."""
+    """Return whether a conversation contains calls or results, which a server without tools may refuse."""
     return isinstance(messages, list) and any(
         str(message.get("role")) in _RESULT_ROLES
         or message.get("tool_calls")
@@ -162,7 +162,7 @@ class ChoiceReader:
         return self._stream.is_over
 
     def feed(self, delta: Delta) -> list[Delta]:
-        """Take the next delta, and return what goes to the client now.
+        """Add the next delta, and return what goes to the client now.
 
         Raises:
             BrokenOffError: it is none in OpenAI's form.
@@ -176,14 +176,14 @@ class ChoiceReader:
             raise unreadable(error) from None
 
     def end(self, finish_reason: str | None) -> list[Delta]:
-        """Take the end of the answer, and return what was held back for it."""
+        """End the answer, and return what was held back for it."""
         deltas = _not_empty(self._stream.end(finish_reason))
         self.finish_reason = self._stream.reply.finish_reason
         self._record.count(self._stream.reply)
         return deltas
 
     def abort(self) -> list[Delta]:
-        """Take the news that the answer broke off: what was held back is text, and nothing more is called."""
+        """End an answer that broke off: held-back output becomes text, and no more calls are made."""
         if self.is_over:
             return []
         deltas = _not_empty(self._stream.abort())
@@ -195,7 +195,7 @@ class ChoiceReader:
         return self.request.retry(self._stream.reply)
 
     def logprobs(self, given: object, deltas: Sequence[Delta]) -> dict[str, Any] | None:
-        """Take those that came with a delta, and return those that go out now, with the next text that does.
+        """Add those that came with a delta, and return those that go out now, with the next text that does.
 
         After a call there are none, as the text is not what was written.
         """

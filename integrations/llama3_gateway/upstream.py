@@ -53,7 +53,7 @@ class UpstreamAnswer:
     """An answer that has begun."""
 
     def __init__(self, response: httpx.Response, upstream: Upstream) -> None:
-        """Take the head of the answer."""
+        """Begin with the head of the answer."""
         self.status = response.status_code
         self.headers: list[Header] = [(name.lower(), value) for name, value in response.headers.raw]
         self.content_type = str(response.headers.get("content-type") or "").lower()
@@ -121,10 +121,10 @@ class UpstreamAnswer:
 
 
 class Given(UpstreamAnswer):
-    """A completion that stands for an upstream's error: Groq's `tool_use_failed` holds what the model wrote."""
+    """A completion made from an upstream's error: Groq's `tool_use_failed` contains what the model wrote."""
 
     def __init__(self, text: str) -> None:
-        """Take what the model wrote."""
+        """Make it from what the model wrote."""
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         self._data = written({"object": "chat.completion", "choices": [choice]})
         self.content_type = "application/json"

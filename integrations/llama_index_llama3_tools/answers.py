@@ -70,7 +70,7 @@ class Answer:
         self._finish_reason: str | None = None
 
     def require_responses(self) -> None:
-        """Raise a `ValueError` if there were none. If the model was asked again, its first answer stands."""
+        """Raise a `ValueError` if there were none. If the model was asked again, its first answer is kept."""
         if self._last is None and not self._request.retried:
             raise ValueError(_NO_RESPONSE)
 
@@ -93,7 +93,7 @@ class Answer:
 
     @cached_property
     def again(self) -> Request | None:
-        """The request by which the model is asked again, once the answer is over; `None` if it stands."""
+        """The request by which the model is asked again, once the answer is over; `None` if the answer is kept."""
         return self._request.retry(self.reply)
 
     @property
@@ -126,7 +126,7 @@ class Answer:
         return ending if self.text or self.reasoning or self.again is None else []
 
     def abort(self) -> list[ChatResponse]:
-        """End an answer whose stream broke off: what was held back becomes text, and nothing more is called."""
+        """End an answer whose stream broke off: held-back output becomes text, and no more calls are made."""
         return self._finish(lambda _: self._stream.abort())
 
     def _read(self, chat: ChatResponse) -> list[Delta]:
@@ -192,7 +192,7 @@ class Answer:
         """Return a response with all that is certain, and what is new of it."""
         kwargs: dict[str, Any] = {"tool_calls": list(self._in_openai)} if self._calls else {}
         if self._stream.is_over:
-            # Of what the first answer has, which stands in the text, the model has been told.
+            # The model has been told about the calls in its first answer, which is in the text.
             kwargs |= self.reply.report.to_dict()
         self._message = answer_message(response.message, self.text, self.reasoning, self._calls, kwargs)
         changes: dict[str, Any] = {"delta": delta, "message": self._message}

@@ -152,7 +152,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name that it has where it is serialised."""
+        """Return its name in serialised form."""
         return "Llama3ToolLLM"
 
     @property
@@ -162,7 +162,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     @property
     def model(self) -> str:
-        """The name of the model, where LlamaIndex's LLMs have it."""
+        """The name of the model, under the name that LlamaIndex's LLMs use."""
         return self.llm.metadata.model_name
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:

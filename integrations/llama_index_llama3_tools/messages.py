@@ -14,7 +14,7 @@ CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 """Where integrations put calls that are in no blocks."""
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
 _ONE_TEXT = {MessageRole.ASSISTANT, *_RESULTS}
-"""The roles of messages whose texts the chat layer joins, which LlamaIndex puts on lines of their own."""
+"""The roles of messages whose texts the chat layer joins, which LlamaIndex puts on separate lines."""
 _ERROR = re.compile(r"Encountered error: |Tool .* not found\. Please select a tool that is available\.\Z", re.DOTALL)
 """How LlamaIndex begins the result of a tool that failed (`call_tool_with_selection`), or answers a call of none."""
 

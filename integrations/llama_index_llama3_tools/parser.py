@@ -46,7 +46,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
 
     Raises:
         TypeError: `tools` is not a list of tools, or an option does not exist or has the wrong type.
-        ToolDefinitionError: a tool without a name, with a schema that is no object, or with another one's name.
+        ToolDefinitionError: a tool without a name, with a schema that is not an object, or with another one's name.
         ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` comes without `tools`.
     """
 

@@ -84,11 +84,11 @@ class Llama3ReActOutputParser(ReActOutputParser):
         Raises:
             MalformedToolCallError: a call is malformed or beyond the limits; it is a `ValueError`, on which the agent
                 asks the model again.
-            ValueError: the text is no step.
+            ValueError: the text is not a step.
         """
         text = (self._thoughts.extract(output).content or "").lstrip()
         if output and not text:
-            raise ValueError("the answer holds reasoning and no step")
+            raise ValueError("the answer has reasoning and no step")
         written = text.partition("\nObservation:")[0]  # what follows, the model made up
         stream = self._request.stream()
         deltas = [*stream.feed({"content": written}), *stream.end()]

@@ -1,4 +1,4 @@
-"""One question to an LLM, until its answer stands: a bad call is asked for again."""
+"""One question to an LLM, until its answer can be kept: a bad call is asked for again."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Turn(Generic[_Response]):
         return llm, {**settings, **constraint}
 
     def _recover(self, error: Exception, *, is_out: bool = False) -> ChatResponse | None:
-        """Return what a failed request answered all the same; `None`: it is asked again, without what it refused.
+        """Return what a failed request still answered; `None`: it is asked again, without what it refused.
 
         Args:
             error: why it failed.
@@ -156,7 +156,7 @@ class Turn(Generic[_Response]):
         return self._answer
 
     def _stands(self, answer: Answer | None) -> bool:
-        """Return whether an answer stands. If it does not, the next request is made."""
+        """Return whether an answer is kept. If not, make the next request."""
         if answer is not None:
             answer.require_responses()
         self._constraint.remember_refusal()

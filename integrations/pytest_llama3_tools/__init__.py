@@ -1,7 +1,7 @@
-"""The pytest plugin: the cases of suites, each as a test of its own, for tests that take `llama3_case`.
+"""The pytest plugin: the cases of suites, one test each, for tests that take `llama3_case`.
 
 Nothing changes for other tests, and no file is collected by itself. Every session where it is installed imports this
-module: so it stands alone, and imports the kit when a test asks for cases.
+module: so it is on its own, and imports the kit when a test asks for cases.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _OF_CALLS = ("{", "(", "<")
 class Llama3Detector(BaseFormatDetector):
     r"""Reads one answer by the rules of `llama3_tools`, whole or in pieces.
 
-    A subclass with `options` of its own reads otherwise.
+    A subclass may set other `options`.
 
     >>> from sglang.srt.entrypoints.openai.protocol import Function, Tool
     >>> tools = [Tool(type="function", function=Function(name="now", parameters={"type": "object"}))]
@@ -74,7 +74,7 @@ class Llama3Detector(BaseFormatDetector):
         return self._result(self._stream.feed({"content": new_text}))
 
     def finish(self, tools: list[Tool]) -> StreamingParseResult:  # noqa: ARG002 (as SGLang calls it)
-        """Take the end of an answer, and return what was held back for it."""
+        """End an answer, and return what was held back for it."""
         if self._stream is None:
             return StreamingParseResult()
         stream, self._stream = self._stream, None
@@ -87,7 +87,7 @@ class Llama3Detector(BaseFormatDetector):
         return "llama"
 
     def structure_info(self) -> Callable[[str], StructureInfo]:
-        """Return what stands around the arguments of a tool's call, for grammars without XGrammar's names."""
+        """Return the text around the arguments of a tool's call, for grammars without XGrammar's names."""
         return lambda name: StructureInfo(
             begin=f'{{"name": {json.dumps(name)}, "parameters": ', end="}", trigger='{"name": '
         )

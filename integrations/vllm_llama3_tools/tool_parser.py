@@ -1,4 +1,4 @@
-"""The parser, which vLLM makes for each request. As a file of its own it is for `--tool-parser-plugin`, too."""
+"""The parser, which vLLM makes for each request. `--tool-parser-plugin` can load this file, too."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOG = logging.getLogger("vllm.llama3_tools")  # which vLLM shows, as it does it
 class Llama3ToolParser(ToolParser):
     r"""Reads the outputs of one request by the rules of `llama3_tools`, whole or in deltas.
 
-    A subclass with `options` of its own reads otherwise.
+    A subclass may set other `options`.
 
     >>> from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
     >>> tool = {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}
@@ -54,7 +54,7 @@ class Llama3ToolParser(ToolParser):
 
         Args:
             tokenizer: the model's; nothing is asked of it.
-            tools: the tools; those that are no functions are vLLM's to call.
+            tools: the tools; those that are not functions are vLLM's to call.
 
         Raises:
             VLLMValidationError: the declaration of a tool cannot be read; the client gets HTTP 400.
@@ -110,7 +110,7 @@ class Llama3ToolParser(ToolParser):
         return self._message(self._stream.feed({"content": delta_text}))
 
     def finish_streaming(self) -> DeltaMessage | None:
-        """Take the end of an output, and return what was held back for it."""
+        """End an output, and return what was held back for it."""
         if self._stream is None:
             return None
         stream, self._stream = self._stream, None

@@ -1,4 +1,4 @@
-"""Assertions for tests of any kind: that a response holds the calls expected, and if not, what differs."""
+"""Assertions for tests of any kind: that a response contains the calls expected, and if not, what differs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SuiteCase:
         return f"<SuiteCase {self.case.id!r} of {self.suite.name!r}>"
 
 
-def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all but two go by name
+def assert_tool_call(  # noqa: PLR0913 - separate choices, and all but two go by name
     response: object,
     expected: str | ExpectedCall | Sequence[ExpectedCall] | None,
     arguments: Mapping[str, Any] | None = None,
@@ -92,13 +92,13 @@ def assert_tool_call(  # noqa: PLR0913 - each is a choice of its own, and all bu
     Args:
         response: what the model answered, of any kind that `read_response` takes.
         expected: the name of the tool, an `ExpectedCall`, several of them, or `None` for no call at all.
-        arguments: with the name of a tool, its arguments: values, or an `ArgumentRule` where there is more to say.
+        arguments: with the name of a tool, its arguments: values, or an `ArgumentRule` if there is more to say.
             Others are not allowed. Without `arguments`, the tool may have any.
         tools: the declared tools. A call of any other is then unknown; without them, every name may be called.
         ordered: whether several calls have to come in the order in which they are expected.
         coerced: whether the arguments may be coerced to the types that their tool declares.
         reading: how calls are looked for in text. To repair them, there have to be `tools`.
-        policies: what is let pass. Only with a policy of your own can words stand in for a call here.
+        policies: what is let pass. Only with a policy of your own can words replace a call here.
         prompt: how the model was asked. `Prompt(format="strict")`: the response has to be in the strict format.
 
     Returns:
@@ -146,5 +146,5 @@ def _difference(case: Case, response: object, judgements: Judgements, *, coerced
 
 
 def _within(text: str, *, exact: bool) -> str:
-    """Return text whose lines are all seen to be its own, and in which no character hides or commands a terminal."""
+    """Return text with its further lines indented, and without characters that hide or command a terminal."""
     return escape_invisible(text, exact=exact).replace("\n", "\n" + " " * 18)

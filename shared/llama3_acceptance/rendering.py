@@ -42,14 +42,14 @@ def _mended(call: FoundCall) -> Iterator[str]:
 
 
 def shown_judging(suite: Suite) -> dict[str, str]:
-    """Say by what a suite's responses are judged, in words that stand beside each other: reports have them all.
+    """Say by what a suite's responses are judged, one phrase for each rule: reports have them all.
 
     >>> for name, words in shown_judging(Suite("Clocks", (), ())).items():
     ...     print(name, words, sep=": ")
     read: by the rules
     calls: those in tool_calls; without any, those in the text
     words: pass in place of answer_question, calculate and tell_joke
-    lists: a string that holds a list is that list, where a list is expected
+    lists: a string that contains a list is that list, if a list is expected
     """
     policies, prompt = suite.policies, suite.prompt
     if prompt.format == "strict":
@@ -68,9 +68,9 @@ def shown_judging(suite: Suite) -> dict[str, str]:
         "read": shown_reading(suite.reading),
         "calls": calls,
         "words": words if policies.allow_direct_answers else "never pass in place of a call",
-        "lists": "a string that holds a list is that list, where a list is expected"
+        "lists": "a string that contains a list is that list, if a list is expected"
         if policies.stringified_lists
-        else "a string that holds a list is a string",
+        else "a string that contains a list is a string",
     }
 
 
@@ -110,7 +110,7 @@ def shown_rule(rule: ArgumentRule) -> str:
 
 
 def shown_expected(call: ExpectedCall) -> str:
-    """Return a call that is expected: `?` stands after an argument that may be left out, `*` for any value.
+    """Return an expected call: `?` follows an argument that may be left out, `*` means any value.
 
     >>> rules = {"city": ArgumentRule(("Rome",)), "days": ArgumentRule((2,), tolerance=1, optional=True)}
     >>> shown_expected(ExpectedCall("get_weather", rules, ignore=frozenset({"unit"}), mode="partial"))
@@ -141,7 +141,7 @@ def _in_lines(name: str, arguments: Sequence[str]) -> str:
 
 
 def shown_around(value: object, rule: ArgumentRule) -> tuple[str, str]:
-    """Return a value and what is accepted in its place; where they are long, what stands around their first difference.
+    """Return a value and what is accepted in its place; if they are long, the text around their first difference.
 
     >>> shown_around("a" * 500 + "b", ArgumentRule(("a" * 500 + "c",)))[0][-30:]
     'aaaaaaaaaaab" (503 characters)'

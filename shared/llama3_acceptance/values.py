@@ -39,32 +39,32 @@ Source: TypeAlias = Literal["native", "text", "none"]
 
 
 class Verdict(str, Enum):
-    """What a response is worth: passed, or the one reason that it failed for."""
+    """The verdict on a response: passed, or the one reason why it failed."""
 
     PASSED = "passed"
     """All that was expected, and nothing else."""
     NO_RESPONSE = "no_response"
-    """The endpoint gave no response, or one with neither text nor calls where an answer was expected."""
+    """The endpoint gave no response, or one without text and calls although an answer was expected."""
     MALFORMED = "malformed"
-    """A call was meant, and what the model wrote for it is no call."""
+    """A call was meant, and what the model wrote for it is not a call."""
     TRUNCATED = "truncated"
     """The output ended inside a call, or a limit ended an answer in words."""
     WRONG_FORMAT = "wrong_format"
     """In the strict format, anything but its one object."""
     CALL_IN_TEXT = "call_in_text"
-    """A call in the text where it does not count; where native calls alone are let pass, any JSON there."""
+    """A call in the text that does not count; if only native calls pass, any JSON there."""
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that the suite does not declare."""
     DIRECT_ANSWER_NOT_ALLOWED = "direct_answer_not_allowed"
-    """An answer in words where a call was expected."""
+    """An answer in words instead of an expected call."""
     MISSING_CALL = "missing_call"
     """Fewer calls than expected."""
     UNEXPECTED_CALL = "unexpected_call"
-    """More calls than expected, or any where none was."""
+    """More calls than expected, or any if none was."""
     WRONG_TOOL = "wrong_tool"
     """A call of another tool that the suite declares."""
     WRONG_ORDER = "wrong_order"
-    """The right calls in another order, where the order matters."""
+    """The right calls in another order, and the order matters."""
     MISSING_ARGUMENT = "missing_argument"
     """The right tool, without an argument that was expected."""
     UNEXPECTED_ARGUMENT = "unexpected_argument"
@@ -80,17 +80,17 @@ class Verdict(str, Enum):
 
     @property
     def gravity(self) -> int:
-        """Its place among the verdicts: of several reasons, the one with the lowest is told."""
+        """Its rank among the verdicts: if there are several reasons, the lowest is reported."""
         return list(Verdict).index(self)
 
 
 class Allowance(str, Enum):
-    """Why a response passed that is not clean: what let it through."""
+    """Why an unclean response passed: what let it through."""
 
     WORDS = "words"
     """It answers in words, in place of a call."""
     LIST_IN_STRING = "list_in_string"
-    """A string that holds a list was compared as the list."""
+    """A string that contains a list was compared as the list."""
     MENDED = "mended"
     """A call was not written as documented, or was repaired."""
     COERCED = "coerced"
@@ -124,7 +124,7 @@ class ArgumentRule:
         """Check the rule.
 
         Raises:
-            TypeError: `any_of` is no tuple or list, as `("Paris")` without a comma is none.
+            TypeError: `any_of` is not a tuple or list, as `("Paris")` without a comma is none.
             ValueError: no accepted value, another `equal` than the two, or a tolerance below zero.
         """
         given: object = self.any_of
@@ -155,7 +155,7 @@ class ExpectedCall:
     """Whether arguments that are named neither here nor in `ignore` are allowed."""
 
     def __post_init__(self) -> None:
-        """Take the names as a set.
+        """Turn the names into a set.
 
         Raises:
             ValueError: another `mode` than the two.
@@ -177,16 +177,16 @@ class Case:
     ordered: bool = False
     """Whether the calls have to come in the order in which they are expected."""
     direct_answer: bool | None = None
-    """Whether an answer in words may stand in for the calls; `None`: as the suite's policies have it."""
+    """Whether an answer in words may replace the calls; `None`: as the suite's policies have it."""
     history: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     """The messages before the command, in OpenAI's chat format."""
     tags: tuple[str, ...] = ()
     """Words to group cases by."""
     line: int = 0
-    """Where the case stands in its file, from 1 on; 0 for a case that is in no file."""
+    """The number of the case in its file, from 1 on; 0 for a case without a file."""
 
     def __post_init__(self) -> None:
-        """Take lists as tuples.
+        """Turn lists into tuples.
 
         Raises:
             ValueError: there is no alternative.
@@ -199,7 +199,7 @@ class Case:
 
     @property
     def tool(self) -> str | None:
-        """The tool that tables count the case under: the first one expected; `None` where no call is."""
+        """The tool under which tables count the case: the first one expected; `None` if no call is expected."""
         return next((call.tool for calls in self.alternatives for call in calls), None)
 
 
@@ -208,18 +208,18 @@ class Policies:
     """What a suite lets pass. Each is on by default but the last, and each can be turned off."""
 
     text_calls: bool = True
-    """A call in the text counts where `tool_calls` is empty. Off: it is a failure, `CALL_IN_TEXT`."""
+    """A call in the text counts if `tool_calls` is empty. Off: it is a failure, `CALL_IN_TEXT`."""
     direct_answers: frozenset[str] = DIRECT_ANSWER_TOOLS
     """The tools in whose place an answer in words passes, unless a case says otherwise; empty: none."""
     allow_direct_answers: bool = True
-    """Off: an answer in words never stands in for a call, whatever the list and the cases say."""
+    """Off: an answer in words never replaces a call, whatever the list and the cases say."""
     stringified_lists: bool = True
-    """A string that the model gave is compared as the list that it holds, where a list is expected."""
+    """A string that the model gave is compared as the list that it contains, if a list is expected."""
     native_calls_only: bool = False
     """JSON in the text is a failure, be it a call or not."""
 
     def __post_init__(self) -> None:
-        """Take the names as a set."""
+        """Turn the names into a set."""
         object.__setattr__(self, "direct_answers", frozenset(self.direct_answers))
 
 
@@ -234,7 +234,7 @@ class Reading:
     formats: Formats = None
     """The forms of calls to read, by name, or `"all"`. `None`: those that an `Extractor` reads by itself."""
     repair: bool = False
-    """Whether a malformed call of a declared tool is repaired where it is closed."""
+    """Whether a malformed call of a declared tool is repaired, if it is closed."""
     starts_reasoning: bool = False
     """Whether the text begins inside reasoning, as the prompt ends with `<think>`. Not so where that came apart."""
 
@@ -242,7 +242,7 @@ class Reading:
         """Name the forms one by one.
 
         Raises:
-            TypeError: `formats` is no list of names.
+            TypeError: `formats` is not a list of names.
             ValueError: `formats` names none that there is.
         """
         object.__setattr__(self, "formats", require_formats(self.formats))
@@ -271,7 +271,7 @@ class Prompt:
         """Check the options.
 
         Raises:
-            ValueError: an option has another value than those that it can have, or is one of the strict format in
+            ValueError: an option has a value that it cannot have, or belongs to the strict format, and the format is
                 another one.
         """
         require_words(
@@ -327,9 +327,7 @@ class Suite:
 
     def _check_strict(self) -> None:
         if self.policies.native_calls_only or not self.policies.text_calls:
-            raise ValueError(
-                "in the strict format, calls stand in the text: leave out text_calls and native_calls_only"
-            )
+            raise ValueError("in the strict format, calls are in the text: leave out text_calls and native_calls_only")
         if not self.prompt.multiple:
             several = [case.id for case in self.cases if min(map(len, case.alternatives), default=0) > 1]
             if several:
@@ -341,11 +339,11 @@ class Suite:
             raise ValueError("in the strict format, no other form is read: of reading, leave out formats and repair")
 
     def without_thoughts(self, text: str) -> str:
-        """Return a text without what was thought in it."""
+        """Return a text without its reasoning."""
         return self._thinking.extract(text).content or ""
 
     def behind_reasoning(self, reasoning: str | None) -> Suite:
-        """Return the suite as it reads a text whose reasoning came apart: such a text does not begin inside it."""
+        """Return the suite for texts whose reasoning came separately: such a text does not begin inside reasoning."""
         if reasoning is None or not self.reading.starts_reasoning:
             return self
         return replace(self, reading=replace(self.reading, starts_reasoning=False))
@@ -358,7 +356,7 @@ class FoundCall:
     name: str
     """The tool's name, as the model wrote it."""
     arguments: dict[str, Any] | None = field(hash=False)
-    """The arguments; `None` where a server sent text for them that is no JSON object."""
+    """The arguments; `None` if a server sent text for them that is not a JSON object."""
     arguments_json: str = ""
     """The arguments as the model wrote them, or as the framework has them."""
     deviations: tuple[str, ...] = ()
@@ -374,7 +372,7 @@ class FoundCall:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one response is worth."""
+    """The judgement of one response."""
 
     verdict: Verdict
     """Passed, or the reason."""
@@ -434,13 +432,13 @@ class CaseResult:
     error: str | None = None
     """Why there was no response."""
     reasoning: str | None = None
-    """What the model thought, where the server keeps that apart."""
+    """What the model thought, if the server keeps that apart."""
     finish_reason: str | None = None
     """Why the server stopped, in its own word."""
 
     @property
     def name(self) -> str:
-        """The case, and which repeat where it is not the first: `tea`, `tea[1]`."""
+        """The case, and which repeat if it is not the first: `tea`, `tea[1]`."""
         return repeat_name(self.case_id, self.repeat)
 
     def judgement(self, *, coerced: bool) -> Judgement:
@@ -449,12 +447,12 @@ class CaseResult:
 
 
 def has_default(schema: object) -> bool:
-    """Return whether the schema of a parameter says what it is if it is left out."""
+    """Return whether the schema of a parameter has a default."""
     return isinstance(schema, Mapping) and "default" in schema  # a schema may be `true`
 
 
 def repeat_name(case_id: str, repeat: int) -> str:
-    """Name one of the responses to a case, as tables and reports do.
+    """Return the name of one response to a case, as in tables and reports.
 
     >>> repeat_name("tea", 0), repeat_name("tea", 1)
     ('tea', 'tea[1]')

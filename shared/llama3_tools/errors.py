@@ -10,7 +10,7 @@
     └── MissingExtraError (ImportError)     an integration whose framework is not installed
 
 No model output is an error, whatever a model writes: it comes back as content, calls and rejections. But for those who
-ask for the strict response format, and so for an error where the output is anything else.
+ask for the strict response format, and so for an error if the output is anything else.
 Arguments of the wrong Python type raise the built-in `TypeError`.
 """
 
@@ -59,7 +59,7 @@ class ResponseFormatProblem(str, Enum):
     TRUNCATED = "truncated"
     """The output ended inside the object."""
     MALFORMED = "malformed"
-    """Not strict JSON (principle 1), or a key that stands twice, at any depth."""
+    """Not strict JSON (principle 1), or a key that occurs twice, at any depth."""
     WRONG_SHAPE = "wrong_shape"
     """A key is missing or not part of the format, or a value has another type than the format has there."""
     OVER_LIMIT = "over_limit"
@@ -67,7 +67,7 @@ class ResponseFormatProblem(str, Enum):
     UNKNOWN_TOOL = "unknown_tool"
     """The call names a tool that was not declared (principle 1)."""
     TOOL_CHOICE = "tool_choice"
-    """Nothing is called, or another tool, where `tool_choice` says which one has to be."""
+    """No call, or a call of another tool than `tool_choice` demands."""
 
     def __str__(self) -> str:
         """Return the bare word, as it is written in logs and JSON."""
@@ -186,7 +186,7 @@ def require_type(what: str, value: object, kind: type, cure: str = "") -> None:
     TypeError: reading must be a Reading, not a dict: write Reading()
 
     Args:
-        what: what the value is called.
+        what: the value's name.
         value: the value.
         kind: the type that it has to have.
         cure: what to do about it, if there is more to say.

@@ -53,7 +53,7 @@ class Extractor:
             **changes: single options, which go before those in `options`.
 
         Raises:
-            TypeError: `tools` is no list of tools, there is no such option, or an option has the wrong type.
+            TypeError: `tools` is not a list of tools, there is no such option, or an option has the wrong type.
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to
                 go by.
@@ -82,12 +82,12 @@ class Extractor:
         return self._rules.options
 
     def extract(self, text: str, *, complete: bool = True) -> Extraction:
-        """Take one whole model output apart. It never raises on a `str`.
+        """Return the content and tool calls of one whole model output. It never raises on a `str`.
 
         Args:
             text: what the model wrote.
             complete: whether the model ended its turn, rather than a limit (finish reason `length` or
-                `content_filter`). If not, code that is still open is not called (principle 6).
+                `content_filter`). If not, code that is still open is not a call (principle 6).
 
         Raises:
             TypeError: `text` is not a `str`, or `complete` neither true nor false.
@@ -103,7 +103,7 @@ class Extractor:
 
         Args:
             keep_content: whether text and reasoning are kept for the extraction at the end. If not, it has `None` for
-                both, the events have them all the same, and prose of any length takes no memory.
+                both. The events still have them, and prose of any length takes no memory.
 
         Raises:
             TypeError: `keep_content` is neither true nor false.
@@ -145,7 +145,7 @@ def extract(
     options: ReadOptions | None = None,
     **changes: Unpack[ReadOption],
 ) -> Extraction:
-    r"""Take one whole model output apart into content and tool calls. It never raises on a `str`.
+    r"""Return the content and tool calls of one whole model output. It never raises on a `str`.
 
     >>> extract('Here is the result:\n{"name": "search", "parameters": {"query": "test"}}\nMore?')
     Extraction(content='Here is the result: More?'
@@ -159,7 +159,7 @@ def extract(
         **changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `text` is not a `str`, `tools` is no list of tools, there is no such option, or an option has the
+        TypeError: `text` is not a `str`, `tools` is not a list of tools, there is no such option, or an option has the
             wrong type.
         ToolDefinitionError: a declaration that cannot be read.
         ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to go

@@ -10,7 +10,7 @@ from llama3_tools.values import RejectionReason
 __all__ = ["DEFAULT_LIMITS", "LONGEST_NAME", "Limits", "require_limits", "too_deep", "too_long", "too_many"]
 
 LONGEST_NAME = 128
-"""How many characters the name of a tool may have where it stands outside of JSON: as many as MCP's tools may have.
+"""How many characters the name of a tool may have outside of JSON: as many as MCP's tools may have.
 
 Each pattern of a name, and how much text is kept to find one, comes from it.
 """
@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 
 
 DEFAULT_LIMITS = Limits()
-"""The bounds where no others are given."""
+"""The bounds if no others are given."""
 
 
 def require_limits(limits: object) -> Limits:

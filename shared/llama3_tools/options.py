@@ -14,8 +14,8 @@ from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 __all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "shown_changes", "written_id"]
 
 OnUnknownTool: TypeAlias = Literal["text", "call", "retry"]
-"""What becomes of a call of a tool that was not declared: it stays text, or it is a call all the same (principle 1), or
-it stays text, and in a conversation the model is asked again with the names that there are."""
+"""What happens to a call of a tool that was not declared: it stays text; it is still a call (principle 1); or it stays
+text, and in a conversation the model is asked again with the names of the tools."""
 
 _pool: list[str] = []
 _IDS = 64
@@ -37,7 +37,7 @@ def new_call_id() -> str:
         return f"call_{digits[:size]}"
 
 
-if hasattr(os, "register_at_fork"):  # pragma: no branch  # where there are forks, a child has ids of its own
+if hasattr(os, "register_at_fork"):  # pragma: no branch  # after a fork, the child makes other ids
     os.register_at_fork(after_in_child=_pool.clear)
 
 
@@ -80,7 +80,7 @@ class ReadOptions:
     """
 
     on_unknown_tool: OnUnknownTool = "text"
-    """With tools declared, what becomes of a call of any other name: `"text"` leaves it in the content and reports a
+    """With tools declared, what happens to a call of any other name: `"text"` leaves it in the content and reports a
     rejection, `"call"` lets it through, so that an agent can answer it. `"retry"` is `"text"`, and `llama3_tools.chat`
     asks the model again; after the last retry it is `"call"`, unless nobody answers such calls."""
     formats: tuple[FormatName, ...] | Formats = None
@@ -88,7 +88,7 @@ class ReadOptions:
     too, and `code` if `code_interpreter` is one. `"none"`: no calls; only reasoning is taken out of the text."""
     coerce_arguments: bool = False
     """Whether arguments are made to fit the schema of their tool, as the function of that name does it. What was
-    changed, and what does not fit all the same, is on the call. It needs declared tools."""
+    changed, and what still does not fit, is on the call. It needs declared tools."""
     repair: bool = False
     """Whether a malformed object that calls a declared tool, is closed, and can be read in one way only is repaired.
     The call's `repaired_from` is what the model wrote. It needs declared tools."""
@@ -101,7 +101,7 @@ class ReadOptions:
     limits: Limits = DEFAULT_LIMITS
     """How deep, how long and how many calls may be. What goes beyond is text."""
     id_factory: Callable[[], str] = field(default=new_call_id)
-    """Makes the id of each call; ids must be unique in a conversation. What is no `str` becomes one."""
+    """Makes the id of each call; ids must be unique in a conversation. What is not a `str` becomes one."""
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -148,7 +148,7 @@ def read_options(options: ReadOptions | None, changes: Mapping[str, Any]) -> Rea
         changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `options` is no `ReadOptions`, there is no such option, or it has the wrong type.
+        TypeError: `options` is not a `ReadOptions`, there is no such option, or it has the wrong type.
         ValueError: an option has a value that it cannot have.
     """
     if options is not None:

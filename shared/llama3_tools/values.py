@@ -1,4 +1,4 @@
-"""The values that come out: calls and their arguments, rejections, events and the extraction that holds them."""
+"""The values that come out: calls and their arguments, rejections, events, and the extraction with all of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ProblemReason(str, Enum):
     """Why a value does not fit its schema."""
 
     WRONG_TYPE = "wrong_type"
-    """Of another JSON type than the schema declares, and nothing that can be read as it."""
+    """Not of the JSON type that the schema declares, and cannot be read as that type."""
     NOT_IN_ENUM = "not_in_enum"
     """Of the right type, but none of the values of the `enum` or `const`."""
     UNKNOWN_PARAMETER = "unknown_parameter"
@@ -77,7 +77,7 @@ class ProblemReason(str, Enum):
     INVALID_VALUE = "invalid_value"
     """Of the right type, but against another rule of the schema, such as `minimum`. Only validation looks at these."""
     TOO_DEEP = "too_deep"
-    """Nested too deep to be looked at, or text that would be, were it read."""
+    """Nested too deep to be checked, or text with a value that is."""
     TOO_MANY = "too_many"
     """The first of the problems that are not listed."""
 
@@ -91,13 +91,13 @@ class ArgumentChange:
     """A value that the model wrote in another type than the declared one, and what was made of it."""
 
     path: str
-    """Where it stands, as a JSONPath: `$.labels[0]`. Long names, and paths, are shortened."""
+    """Where it is, as a JSONPath: `$.labels[0]`. Long names, and paths, are shortened."""
     declared: str
     """What the schema declares, in short: `array of string`."""
     before: Any = field(hash=False)
     """The value as the model wrote it."""
     after: Any = field(hash=False)
-    """The value that stands in the arguments now."""
+    """The value in the arguments now."""
 
     def __repr__(self) -> str:
         """Show all of it, integers of any size too."""
@@ -113,7 +113,7 @@ class ArgumentProblem:
     declared: str
     """What the schema declares there, in short: `array of string`; empty for an unknown parameter."""
     value: Any = field(hash=False)
-    """The value, as the model wrote it; `None` for a missing parameter, and where there are too many problems."""
+    """The value, as the model wrote it; `None` for a missing parameter, and if there are too many problems."""
     reason: ProblemReason
     """One word for the cause."""
     message: str
@@ -140,22 +140,22 @@ class ToolCall:
     id: str = field(compare=False)
     """`call_` and 24 hex digits. An id that the model wrote is ignored."""
     span: Span
-    """Where the call stands in the model output: its JSON, or `NAME(…)`; for `<function=NAME>{…}` and for arguments
+    """Where the call is in the model output: its JSON, or `NAME(…)`; for `<function=NAME>{…}` and for arguments
     after a name, from the name's markup to the end of the arguments."""
     format: str
     """How it was written, such as `json`, `fence`, `tool_call` or `pythonic`: the page Reading lists what there is."""
     changes: tuple[ArgumentChange, ...] = ()
     """What was changed to fit the tool's schema, with `coerce_arguments`; `arguments_json` has the model's own."""
     problems: tuple[ArgumentProblem, ...] = ()
-    """What does not fit the tool's schema all the same, with `coerce_arguments`, and stays as the model wrote it."""
+    """What still does not fit the tool's schema, with `coerce_arguments`. It stays as the model wrote it."""
     deviations: tuple[str, ...] = ()
     """How it differs from the documented forms, one sentence each."""
     repaired_from: str | None = None
-    """With `repair`, the malformed text that it was repaired from: the whole object, array or envelope where it stands,
-    or the arguments in a `<function=NAME>` tag. `None` where nothing was repaired."""
+    """With `repair`, the malformed text that it was repaired from: the whole object, array or envelope, or the
+    arguments in a `<function=NAME>` tag. `None` if nothing was repaired."""
 
     def __repr__(self) -> str:
-        """Show the call as Python would: `get_weather({"city": "Paris"})`, then where it stood; no character hides."""
+        """Show the call as Python would: `get_weather({"city": "Paris"})`, then its place; no character hides."""
         start, end = self.span
         arguments = shortened(_in_one_line(self.arguments_json))  # whose strings have no line breaks
         name = shortened(self.name if _PLAIN_NAME.fullmatch(self.name) else repr(self.name))
@@ -177,8 +177,8 @@ class RejectionReason(str, Enum):
     """Why a candidate is not a call. The text of a rejected candidate stays in the content."""
 
     MALFORMED = "malformed"
-    """Not strict JSON (principle 1), a tag that names a tool and holds no object, or a pythonic call with anything but
-    literals."""
+    """Not strict JSON (principle 1), a tag that names a tool but has no object in it, or a pythonic call with anything
+    but literals."""
     TRUNCATED = "truncated"
     """The output ended inside it, or a stream broke off (principle 6)."""
     NOT_A_CALL = "not_a_call"
@@ -186,7 +186,7 @@ class RejectionReason(str, Enum):
     INVALID_NAME = "invalid_name"
     """Has arguments, but its name is empty or no string; or, under other keys, it has two."""
     INVALID_ARGUMENTS = "invalid_arguments"
-    """Its arguments are neither an object nor a string that holds one, or are more than the parameters."""
+    """Its arguments are neither an object nor a string that contains one, or are more than the parameters."""
     MISSING_ARGUMENTS = "missing_arguments"
     """Named, without arguments, and no declared tool that requires none."""
     CONFLICTING_ARGUMENTS = "conflicting_arguments"
@@ -196,7 +196,7 @@ class RejectionReason(str, Enum):
     UNKNOWN_TOOL = "unknown_tool"
     """A call of a tool that was not declared (principle 1)."""
     QUOTED = "quoted"
-    """It stands in quotation (principle 4)."""
+    """It is in quotation (principle 4)."""
     TOO_DEEP = "too_deep"
     """Nested deeper than 128 levels, or than `Limits.max_depth` says (principle 8)."""
     TOO_LONG = "too_long"
@@ -259,7 +259,7 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallReady:
-    """A tool call, whole, at the moment it was complete. There are no partial calls."""
+    """A whole tool call, as soon as it is complete. There are no partial calls."""
 
     tool_call: ToolCall
     """The call."""
@@ -267,10 +267,10 @@ class ToolCallReady:
 
 @dataclass(frozen=True, slots=True)
 class CallProgress:
-    """How far a call has come that is being written, with `progress`: for a display, and no promise of a call.
+    """How much of a call has been written, with `progress`. It is for a display: it does not promise a call.
 
-    What is told of is being written in one event or several, and then ready or withdrawn in one. Nothing is told of a
-    call that comes whole with one chunk, and of an envelope no more than its first call.
+    A call has one or more events with `writing`, then one with `ready` or `withdrawn`. A call that comes whole in one
+    chunk has none, and of an envelope only the first call has any.
     """
 
     name: str
@@ -278,7 +278,7 @@ class CallProgress:
     characters: int
     """How many characters of it have come."""
     status: Literal["writing", "ready", "withdrawn"]
-    """Whether it is still being written, has become a call, or has turned out to be none."""
+    """Whether it is still being written, has become a call, or turned out not to be one."""
 
 
 Event: TypeAlias = TextDelta | ReasoningDelta | ToolCallReady | CallProgress
@@ -290,8 +290,8 @@ class Extraction:
     """One model output, taken apart: nothing lost, nothing invented."""
 
     content: str | None
-    """The text that is no call, and no reasoning that was split off. `None` if there is no other text; `""` for an
-    empty output."""
+    """The text apart from calls and from reasoning that was split off. `None` if there is none; `""` for an empty
+    output."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The calls, in the order in which the model wrote them."""
     rejections: tuple[Rejection, ...] = ()
@@ -322,7 +322,7 @@ class Extraction:
         return message
 
     def __repr__(self) -> str:
-        """Show the content (shortened) and each call and rejection on a line of its own."""
+        """Show the content (shortened) and each call and rejection on its own line."""
         content = None if self.content is None else shortened(self.content)
         reasoning = "" if self.reasoning is None else f", reasoning={shortened(self.reasoning)!r}"
         lines = [f"Extraction(content={content!r}{reasoning}"]

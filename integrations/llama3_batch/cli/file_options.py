@@ -1,4 +1,4 @@
-"""The options that `llama3-tools extract` has for files of many outputs, and what may stand with them."""
+"""The options that `llama3-tools extract` has for files of many outputs, and what may be given with them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ALONE = frozenset({"show", "color"})
 
 
 def add_files(command: click.Command) -> None:
-    """Give `extract` the options for files of many outputs."""
+    """Add to `extract` the options for files of many outputs."""
     single = command.callback
     if single is None:
         raise TypeError("the command does nothing that files could be added to")

@@ -125,7 +125,7 @@ def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> N
     """Print what was found in all files, and write it beside the results.
 
     Raises:
-        OutputError: a file that is no report is in the way.
+        OutputError: a file that is not a report is in the way.
     """
     summary = Summary()
     for file in done:

@@ -17,7 +17,7 @@ _WIDTH = 160
 
 
 def print_report(screen: Console, summary: Summary) -> None:
-    """Print what was not read, what became of the outputs, then a table for each thing that was counted.
+    """Print what was not read, what happened to the outputs, then a table for each thing that was counted.
 
     Args:
         screen: where to.

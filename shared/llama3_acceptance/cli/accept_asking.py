@@ -156,9 +156,9 @@ class _Watch:
 
 @contextmanager
 def _progress(errors: Console, total: int, done: int) -> Iterator[Callable[[Record], None]]:
-    """Show how far the run is, where someone watches."""
+    """Show how far the run is, if someone watches."""
     if not errors.is_terminal:
-        yield lambda _: None  # before rich 15, a bar that is disabled prints the end of its line all the same
+        yield lambda _: None  # before rich 15, even a disabled bar prints the end of its line
         return
     columns = (
         TextColumn("{task.description}"),

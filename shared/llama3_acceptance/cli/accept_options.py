@@ -17,7 +17,7 @@ from llama3_tools.cli.status import CannotRunError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of the command, as it was called."""
+    """The options with which the command was run."""
 
     suite_file: Path
     base_url: str | None

@@ -50,7 +50,7 @@ def run(screen: Console, errors: Console, options: Options) -> int:
     Args:
         screen: takes the tables.
         errors: takes the progress and what went wrong.
-        options: how the command was called.
+        options: those with which the command was run.
 
     Returns:
         The exit status.

@@ -82,7 +82,7 @@ def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeo
 
 @contextmanager
 def _asking(errors: Console) -> Iterator[Callable[[str], None]]:
-    """Show what is being asked, where someone watches."""
+    """Show what is being asked, if someone watches."""
     if not errors.is_terminal:
         yield lambda _: None
         return

@@ -10,29 +10,29 @@ from llama3_tools.cli.status import CannotRunError
 
 
 def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -> tuple[Run, tuple[Record, ...]]:
-    """Return what a file holds already, and make it end where a line can follow.
+    """Return what a file contains already, and make it end where a line can follow.
 
     Args:
         path: the file; it need not be there.
         run: the run that goes on with it.
-        resume: whether that is wanted where it holds something.
+        resume: whether to go on with a file that is not empty.
         say: takes what the user should know.
 
     Returns:
         The run that the file began with, or else this one; and its responses.
 
     Raises:
-        CannotRunError: it holds responses and is not to be gone on with, or those of another run.
+        CannotRunError: it has responses of another run, or `resume` is off.
         OSError: it cannot be read or written.
-        RecordsError: it is no file of responses.
+        RecordsError: it is not a file of responses.
     """
     if not path.exists() or not path.stat().st_size:
         return run, ()
     if not resume:
-        raise CannotRunError(f"{path} already holds responses: continue with --resume, or use another file")
+        raise CannotRunError(f"{path} already has responses: continue with --resume, or use another file")
     recording = read_records(path)
     if recording.end == 0 and _begins(path, run):
-        say(f"{path} holds no response and half a line: it is started anew")
+        say(f"{path} has no response and half a line: it is started anew")
     else:
         _check_same(run, recording)
     with path.open("r+b") as file:
@@ -52,7 +52,7 @@ def append(path: Path, run: Run, record: Record) -> None:
 
 
 def _begins(path: Path, run: Run) -> bool:
-    """Return whether a file holds no more than the beginning of a run's first line."""
+    """Return whether a file is at most the beginning of a run's first line."""
     half, head = path.read_bytes(), written(run).partition(":")[0].encode()
     return half.startswith(head) or head.startswith(half)
 

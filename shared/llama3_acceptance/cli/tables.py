@@ -137,8 +137,8 @@ def print_comparison(
 
     Args:
         screen: where to.
-        before: what the first run is called.
-        after: what the second run is called.
+        before: the name of the first run.
+        after: the name of the second run.
         comparisons: the comparison by each judgement.
         differences: how the runs were made differently.
     """

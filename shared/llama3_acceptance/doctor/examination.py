@@ -50,8 +50,8 @@ class Examination:
     max_tokens: int = MAX_TOKENS
     """How long an answer might be: longer if the model thinks."""
     gateway: str | None = None
-    """The address that was given, if this project's gateway answers there; the endpoint is what stands behind it, as
-    far as the gateway tells."""
+    """The address that was given, if this project's gateway answers there; the endpoint is then its upstream,
+    as far as the gateway tells."""
     secrets: Secrets = field(default=Secrets("", "none"), repr=False, compare=False)
     """What has to be hidden in a report."""
     _read: dict[Exchange, Extraction] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -89,7 +89,7 @@ class Examination:
 
     @property
     def calls_in_the_prompt(self) -> bool:
-        """Whether the model calls in its text if the tools stand in the prompt."""
+        """Whether the model calls in its text if the tools are in the prompt."""
         return self.read("in the prompt").tools_called
 
     def failed(self, name: str) -> bool:
@@ -207,7 +207,7 @@ def _check_path(base_url: str) -> None:
 
 
 def _health(connection: Connection, base_url: str) -> dict[str, Any]:
-    """Return what an endpoint says of itself at `/healthz`; nothing if that is no object."""
+    """Return what an endpoint says of itself at `/healthz`; nothing if that is not an object."""
     answer = connection.get("/healthz", base_url=urljoin(base_url, "/").rstrip("/"))
     try:
         health = json.loads(answer.raw)

@@ -38,7 +38,7 @@ class SentCall:
     name: str
     """The tool's name."""
     arguments: Mapping[str, Any] | None = field(hash=False)
-    """The arguments; `None` if they are no JSON object."""
+    """The arguments; `None` if they are not a JSON object."""
     text: str
     """The arguments as they came."""
     id: str | None
@@ -152,7 +152,7 @@ class Connection:
         """Ask for a chat completion.
 
         Args:
-            name: what the question is called.
+            name: the question's name.
             body: the request. With `stream`, the answer is put together.
         """
         return self._exchange(name, "POST", f"{self._base_url}/chat/completions", body)

@@ -1,4 +1,4 @@
-"""A finding of the doctor, and what it is called."""
+"""A finding of the doctor, and its names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FindingCode: TypeAlias = Literal[
     "tool_choice_ignored",
     "finish_reason_wrong",
 ]
-"""What a finding is called."""
+"""The name of a finding."""
 
 StillWorks: TypeAlias = Literal["native", "text", "nothing"]
 """What works in spite of a finding: the server's own calls, only calls in the text, or nothing that is known."""
@@ -53,7 +53,7 @@ class Finding:
     is_fault: bool = True
     """Whether it is wrong; if not, it is a note."""
     still_works: StillWorks = "text"
-    """What can be advised all the same. A note is no reason against the server's own calls: it always has `native`."""
+    """What can be advised nevertheless. A note always has `native`: it is no reason against the server's own calls."""
 
     def __post_init__(self) -> None:
         """Let everything work in spite of a note."""

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 _HIDDEN = "(hidden)"
 _SHORT = 5
-"""A shorter secret is hidden only where it is a word of its own: it may stand within any other."""
+"""A shorter secret is hidden only as a whole word: it may be part of any other."""
 
 
 @final
@@ -27,7 +27,7 @@ class Secrets:
 
         Args:
             base_url: the endpoint's address. Without a password, the name before `@` is a token.
-            api_key: the key; `none` is no secret.
+            api_key: the key; `none` is not a secret.
         """
         parts = urlsplit(base_url)
         name, password = parts.username or "", parts.password or ""

@@ -1,1 +1,1 @@
-"""The judgement of one response: which calls it holds, and whether they are those that a case expects."""
+"""The judgement of one response: which calls it contains, and whether they are those that a case expects."""

@@ -27,8 +27,8 @@ def accepts(rule: ArgumentRule, value: object, *, stringified_lists: bool = True
     Args:
         rule: what is accepted.
         value: what was found, as JSON has it.
-        stringified_lists: whether a string that the model gave is compared as the list that it holds, where a list is
-            accepted. What is accepted is never changed: a string that holds a list is accepted as that string.
+        stringified_lists: whether a string that the model gave is compared as the list that it contains, if a list is
+            accepted. What is accepted is never changed: a string that contains a list is accepted as that string.
     """
     comparison = _Comparison(rule, stringified_lists)
     return any(comparison.equal(accepted, value) for accepted in rule.any_of)
@@ -88,12 +88,12 @@ class _Comparison:
     def _within_tolerance(self, accepted: Any, value: Any) -> bool:  # noqa: ANN401 - an int or a float
         try:
             return bool(abs(accepted - value) <= self.rule.tolerance * _ROUNDING)
-        except OverflowError:  # an integer that no float can hold
+        except OverflowError:  # an integer that no float can contain
             return False
 
 
 def _without_common(one: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Leave out the words and numbers that stand in both: without a tolerance, each may be paired with itself."""
+    """Leave out the words and numbers that are in both: without a tolerance, each may be paired with itself."""
     common = _scalars(one) & _scalars(other)
     return _without(one, common.copy()), _without(other, common)
 
@@ -119,7 +119,7 @@ def _folded(text: str) -> str:
 
 
 def list_in(text: str) -> list[Any] | None:
-    """Return the list that a string holds, as JSON or as Python writes it; `None` if it holds none.
+    """Return the list that a string contains, as JSON or as Python writes it; `None` if it contains none.
 
     >>> list_in("['a', 'b']"), list_in("a, b")
     (['a', 'b'], None)

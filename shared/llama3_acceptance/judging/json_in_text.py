@@ -1,4 +1,4 @@
-"""JSON in a text: the objects and arrays that stand in it, and those that a policy against JSON in the text fails."""
+"""JSON in a text: the objects and arrays that are in it, and those that a policy against JSON in the text fails."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def json_in(text: str) -> Iterator[str]:
     r"""Yield the JSON in a text that was written as data: objects with keys, and lists of them.
 
     Any other array may be a footnote, an index or a line of a matrix, and `{}` a mark: one of these counts only if it
-    is all that the text holds.
+    is all that the text contains.
 
     >>> list(json_in('See [1], {} and ["Smith"]: {"a": ["b"]}')), list(json_in("`[1, 2]`")), list(json_in("[1]\n[2]"))
     (['{"a": ["b"]}'], ['[1, 2]'], [])

@@ -1,4 +1,4 @@
-"""Judges a response: which calls it holds, by the policies, and whether they are those that the case expects."""
+"""Judges a response: which calls it contains, by the policies, and whether they are those that the case expects."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def calls_differences(
     ordered: bool = False,
     stringified_lists: bool = True,
 ) -> list[Difference]:
-    """Return all that differs between the calls expected and those found; nothing where they match.
+    """Return the differences between the expected calls and those found; none if they match.
 
     >>> calls_differences([ExpectedCall("clock")], [])
     [Difference(verdict=<Verdict.MISSING_CALL: 'missing_call'>, detail='no call of clock')]
@@ -40,7 +40,7 @@ def calls_differences(
         expected: all calls that are expected.
         found: all calls that were found.
         ordered: whether they have to come in this order.
-        stringified_lists: whether a string that holds a list is compared as that list.
+        stringified_lists: whether a string that contains a list is compared as that list.
     """
     found, beyond = found[: len(expected) + _CONSIDERED], found[len(expected) + _CONSIDERED :]
     table = [[call_differences(one, other, stringified_lists=stringified_lists) for other in found] for one in expected]
@@ -61,7 +61,7 @@ def calls_differences(
 
 
 def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_lists: bool = True) -> list[Difference]:
-    """Return all that differs between two calls, the gravest first; nothing where they match.
+    """Return the differences between two calls, the gravest first; none if they match.
 
     >>> call = FoundCall("get_weather", {"city": "Rome"})
     >>> call_differences(ExpectedCall("get_weather", {"city": ArgumentRule(("Paris",))}), call)[0].detail
@@ -70,7 +70,7 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
     Args:
         expected: the call that is expected.
         found: the call that was found.
-        stringified_lists: whether a string that holds a list is compared as that list.
+        stringified_lists: whether a string that contains a list is compared as that list.
     """
     if expected.tool != found.name:
         return [Difference(Verdict.WRONG_TOOL, f"called {shown_call(found)}, expected {expected.tool}")]
@@ -83,7 +83,7 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
 
 
 def list_remarks(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> list[str]:
-    r"""Name the arguments of matching calls that hold a list in a string, and are accepted as that list alone.
+    r"""Name the arguments of matching calls that contain a list in a string, and are accepted as that list alone.
 
     >>> rules = {"domain": ArgumentRule((["light"],))}
     >>> list_remarks([ExpectedCall("turn_on", rules)], [FoundCall("turn_on", {"domain": "['light']"})])

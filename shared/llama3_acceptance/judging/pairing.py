@@ -1,4 +1,4 @@
-"""Pairs what was expected with what was found, where the order does not matter."""
+"""Pairs what was expected with what was found, when the order does not matter."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _BESIDE_TEXT = {
     *("created", "created_at", "model", "usage", "index", "logprobs", "provider_specific_fields"),
     *("finish_reason", "done_reason", "stop_reason", "done", "status"),
 }
-"""What a message may have beside its text, which is no text of its own."""
+"""What a message may have beside its text, which is not text itself."""
 _TEXT_BLOCKS = ("text", "output_text", "refusal")
 _THOUGHT_BLOCKS = ("reasoning", "thinking", "redacted_thinking")
 _CALL_BLOCKS = ("tool_use", "tool_call")
@@ -65,7 +65,7 @@ class Answer:
     finish_reason: str | None = field(default=None, kw_only=True)
     """Why the server stopped, in its own word."""
     reasoning: str | None = field(default=None, kw_only=True)
-    """What the model thought, where the server, or an adapter, keeps that apart."""
+    """What the model thought, if the server, or an adapter, keeps that apart."""
 
 
 def read_response(response: object) -> Answer:
@@ -83,7 +83,7 @@ def read_response(response: object) -> Answer:
         response: a chat completion, a completion or a message of OpenAI's (a dict or the client's object), a response
             of its Responses API, a LangChain `AIMessage`, a LlamaIndex `ChatResponse`, `CompletionResponse`,
             `AgentOutput` or `ChatMessage`, or the text itself. Of several choices the first is read. A dict of a
-            program's own is read if its text stands under a name that says so, such as `assistant_message`.
+            program's own is read if its text is under a name that says so, such as `assistant_message`.
 
     Raises:
         TypeError: it is none of these; the message names its keys. Text that is not found is never an empty answer.
@@ -119,7 +119,7 @@ def read_response(response: object) -> Answer:
 
 
 def _text_of(message: object) -> object:
-    """Return what holds the text: in a dict, the first of its places that is not empty."""
+    """Return what has the text: in a dict, the first of its places that is not empty."""
     if isinstance(message, Mapping):
         filled = (message.get(key) for key in _TEXT_KEYS)
         text = next((one for one in filled if one and isinstance(one, (str, list, tuple))), None)
@@ -136,7 +136,7 @@ def _is_text(text: object) -> bool:
 
 
 def _check_blocks(text: object, *, is_empty: bool) -> None:
-    """Raise where blocks of a kind that nobody knows may be the text."""
+    """Raise if blocks of a kind that nobody knows may be the text."""
     known = (*_TEXT_BLOCKS, *_THOUGHT_BLOCKS, *_CALL_BLOCKS)
     for block in _list(text):
         kind = _part(block, "type")
@@ -145,7 +145,7 @@ def _check_blocks(text: object, *, is_empty: bool) -> None:
 
 
 def _check_empty(response: object, message: object, *, is_without_text: bool) -> None:
-    """Raise where a message without text and calls may have them in places that nobody knows."""
+    """Raise if a message without text and calls may have them in places that nobody knows."""
     error = _part(response, "error")
     if error:
         raise TypeError(f"expected {_EXPECTED}, got an error: {error}")
@@ -174,7 +174,7 @@ def _shape(value: object) -> str:
 
 
 def _calls_of(response: object, message: object) -> Iterator[object]:
-    """Return the calls of the first place that holds any: adapters keep them in several."""
+    """Return the calls of the first place that contains any: adapters keep them in several."""
     kwargs = _part(message, "additional_kwargs")
     blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
     blocks += [block for block in _list(_part(message, "content")) if _part(block, "type") in _CALL_BLOCKS]
@@ -191,7 +191,7 @@ def _calls_of(response: object, message: object) -> Iterator[object]:
 
 
 def _listed_calls(whole: object, key: str) -> list[object]:
-    """Return the calls under a key, where one may stand without a list."""
+    """Return the calls under a key, even if one is there without a list."""
     value = _part(whole, key)
     if isinstance(whole, Mapping) and value and not isinstance(value, (Mapping, list, tuple)):
         raise TypeError(f"expected calls under {key!r}, got {a_type(value)}: {shortened(repr(value), 40)}")
@@ -202,7 +202,7 @@ def _listed_calls(whole: object, key: str) -> list[object]:
 
 
 def _check_no_calls(message: object) -> None:
-    """Raise where a dict without calls has something else that its key calls so."""
+    """Raise if a dict without calls has something else that its key calls so."""
     if not isinstance(message, Mapping):
         return
     for key, value in message.items():
@@ -257,9 +257,9 @@ def _written_arguments(function: object, call: object) -> object:
 
 
 def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
-    """Return the arguments and their text; servers send one, frameworks the other. None at all are no arguments.
+    """Return the arguments and their text; servers send one, frameworks the other. Neither means no arguments.
 
-    What is not strict JSON (principle 1) counts as no object, as in text; but of a key that stands twice, the last
+    What is not strict JSON (principle 1) is not an object, as in text; but of a key that occurs twice, the last
     value is taken.
     """
     if isinstance(written, Mapping):
@@ -274,7 +274,7 @@ def _arguments(written: object) -> tuple[dict[str, Any] | None, str]:
 
 
 def _repeated_keys(arguments: Mapping[str, Any] | None, text: str) -> Iterator[str]:
-    """Yield that a key stands twice in arguments: no strict JSON (principle 1), and yet every client reads them."""
+    """Yield that a key occurs twice in arguments: not strict JSON (principle 1), but every client reads it."""
     parsed = parse_object(text.strip(), 0, checked=True) if arguments else None
     if parsed is not None and parsed.flaw:
         yield f"{parsed.flaw} in the arguments; the last value counts"

@@ -45,7 +45,7 @@ def read_strict_answer(answer: Answer, suite: Suite) -> Extraction | Difference:
         return _fault(error, answer)
     thought = _THINKING.extract(read.content or "").reasoning
     if thought is not None:
-        detail = f"thoughts stand in the message, which the user sees: {shortened(read.content or '')}"
+        detail = f"thoughts are in the message, which the user sees: {shortened(read.content or '')}"
         return Difference(Verdict.WRONG_FORMAT, detail)
     return read
 

@@ -31,7 +31,7 @@ def find_unread_calls(text: str, extraction: Extraction, suite: Suite, *, comple
 
 
 def _in_other_forms(text: str, extraction: Extraction, suite: Suite, *, complete: bool) -> Iterator[Rejection]:
-    """Yield the calls and attempts that are there if no form is left out, where nothing was found before."""
+    """Yield the calls and attempts that are there if all forms are read, unless others were found before."""
     usual = replace(suite, reading=replace(suite.reading, formats=None)).extractor.extract(text, complete=complete)
     taken = [call.span for call in extraction.tool_calls] + [one.span for one in extraction.attempts]
     unread = [
@@ -41,6 +41,6 @@ def _in_other_forms(text: str, extraction: Extraction, suite: Suite, *, complete
         for call in usual.tool_calls
     ]
     for one in (*unread, *usual.attempts):
-        end = one.span[1] + (one.name is None)  # `<|python_tag|>` with words in it, which are code that is called here
+        end = one.span[1] + (one.name is None)  # `<|python_tag|>` with words in it, which count as code here
         if not any(taken_from < end and one.span[0] < taken_to for taken_from, taken_to in taken):
             yield one

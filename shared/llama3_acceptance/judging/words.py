@@ -34,7 +34,7 @@ class NotInWords(NamedTuple):
     """Why an answer is not in words."""
 
     detail: str
-    """What stands in the place of words, as a sentence goes on after "no answer in words: "."""
+    """What is there instead of words, to end a sentence after "no answer in words: "."""
     is_cut_off: bool = False
     """Whether the text ends in it."""
 

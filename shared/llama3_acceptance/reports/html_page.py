@@ -27,7 +27,7 @@ _LET_THROUGH = {
 _SEGMENTS = {
     "call": "tool call",
     "rejected": "rejected candidate",
-    "quotation": "quotation, in which nothing is called",
+    "quotation": "quotation, in which nothing counts as a call",
     "removed": "wrapper, delimiter or protocol token",
 }
 """The segments of an output that are not plain text, and what the page calls them."""
@@ -93,7 +93,7 @@ def _failures_first(result: CaseResult) -> int:
 
 
 def _anchors(ordered: Sequence[CaseResult], cases: Mapping[str, Case]) -> dict[tuple[str, str], str]:
-    """Return where the first response of each row stands on the page."""
+    """Return where the first response of each row is on the page."""
     anchors: dict[tuple[str, str], str] = {}
     for number, result in enumerate(ordered, 1):
         case = cases[result.case_id]

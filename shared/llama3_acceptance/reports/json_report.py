@@ -11,7 +11,7 @@ from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Policies
 
 REPORT_VERSION = 2
-"""What a report has under `llama3_tools_report`. It changes where something in it is renamed or goes away."""
+"""What a report has under `llama3_tools_report`. It changes if something in it is renamed or goes away."""
 
 
 def report_json(results: Results) -> dict[str, Any]:

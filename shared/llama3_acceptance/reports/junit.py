@@ -60,7 +60,7 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """How tests are called."""
+    """How tests are named."""
 
     suite: str
     several: bool

@@ -21,7 +21,7 @@ _Z = 1.959963984540054
 
 
 def wilson(count: int, total: int) -> tuple[float, float]:
-    """Return the 95 % Wilson score interval of a share, which holds for few cases and for shares near 0 and 1, too.
+    """Return the 95 % Wilson score interval of a share, which also suits few cases and shares near 0 and 1.
 
     >>> tuple(round(edge, 3) for edge in wilson(19, 30))
     (0.455, 0.781)

@@ -81,7 +81,7 @@ def commands_fingerprint(suite: Suite) -> str:
 
 
 def prompt_options(suite: Suite) -> dict[str, Any]:
-    """Return in which form the model is asked to call, and where the tools stand.
+    """Return in which form the model is asked to call, and where the tools are.
 
     >>> prompt_options(Suite("Clocks", (), ()))
     {'format': 'json', 'tools_in': 'user', 'multiple': False, 'response_format': 'json_schema'}

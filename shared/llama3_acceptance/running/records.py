@@ -30,7 +30,7 @@ class Run:
     fingerprint: str
     """The fingerprint of what the suite asks."""
     model: str = ""
-    """The model's name, as the endpoint knows it; empty where that is not known."""
+    """The model's name, as the endpoint knows it; empty if that is not known."""
     base_url: str = ""
     """The endpoint."""
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -40,7 +40,7 @@ class Run:
     commands: str = ""
     """The fingerprint of the commands and tools alone, in whatever form the model was asked to call."""
     prompt: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """In which form it was asked to; empty where that is not known."""
+    """In which form it was asked to; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def read_records(path: Path) -> Recording:
 
     Raises:
         OSError: the file cannot be opened.
-        RecordsError: a line that is no response.
+        RecordsError: a line that is not a response.
     """
     data = path.read_bytes()
     run: Run | None = None
@@ -147,7 +147,7 @@ def written(value: Run | Record) -> str:
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
-    r"""Return JSON that any file can hold and any program reads: a model and a server may write what is neither.
+    r"""Return JSON that any file can contain and any program reads: a model and a server may write what is neither.
 
     >>> to_json({"half a pair": "ü\ud800", "logprob": float("-inf")})
     '{"half a pair": "\\u00fc\\ud800", "logprob": "-Infinity"}'

@@ -55,7 +55,7 @@ def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats:
 
 
 def judge_record(record: Record, case: Case, suite: Suite) -> CaseResult:
-    """Judge one recorded response. What cannot be judged is an error of its own.
+    """Judge one recorded response. What cannot be judged is a separate error.
 
     Args:
         record: the response.

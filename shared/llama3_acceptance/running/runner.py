@@ -77,7 +77,7 @@ def run_suite(
         suite: what to ask.
         endpoint: whom to ask.
         settings: how to ask.
-        on_record: takes each response. An exception of its own ends the run.
+        on_record: takes each response. If it raises an exception, the run ends.
         done: cases and repeats that need not be asked.
 
     Raises:
@@ -157,7 +157,7 @@ def check_endpoint(endpoint: Endpoint) -> None:
     key = endpoint.api_key or "none"
     if not (key.isascii() and key.isprintable()) or key != key.strip():
         raise EndpointError(
-            "the key cannot be sent: it holds a line break, a space at an end, or another letter than ASCII's"
+            "the key cannot be sent: it has a line break, a space at an end, or another letter than ASCII's"
         )
 
 
@@ -249,7 +249,7 @@ def _refused(endpoint: Endpoint, error: APIStatusError) -> EndpointError:
 
 
 def _said(error: APIStatusError) -> str:
-    """Return what the server itself says of an error, where it says anything."""
+    """Return what the server itself says of an error, if it says anything."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else body
     return shortened(str(message or error.message), 300)

@@ -53,19 +53,19 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SuiteFile:
-    """What a file holds, and in which lines."""
+    """What a file contains, and in which lines."""
 
     path: Path
     """The file."""
     data: Any
-    """What it holds, as JSON has it."""
+    """What it contains, as JSON has it."""
     lines: Mapping[KeyPath, int] = field(repr=False)
     """The line of each value, from 1 on: of an item its own, else that of its key."""
     problems: tuple[Problem, ...] = ()
     """What it says twice. The last one counts."""
 
     def problem(self, path: KeyPath, message: str) -> Problem:
-        """Say what is wrong at a place. A value that is not there has the line of what it should stand in."""
+        """Say what is wrong at a place. A missing value has the line of its container."""
         line = next((self.lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self.lines), 1)
         return Problem(self.path, line, path, message)
 
@@ -156,7 +156,7 @@ def _read_yaml(path: Path, text: str) -> SuiteFile:
 def _cure(error: yaml.MarkedYAMLError) -> str:
     """Say what to do about text that YAML takes for something else."""
     if _NEEDS_QUOTES.search(str(error.problem)):
-        return ": text that holds ': ' or '?' has to stand in quotes, as in 'What is 5?'"
+        return ": text with ': ' or '?' needs quotes, as in 'What is 5?'"
     return ": close the bracket, or put a comma before this" if "flow" in str(error.context) else ""
 
 
@@ -164,7 +164,7 @@ def _lines(  # noqa: PLR0913, PLR0917 - a walk, which takes along what it has se
     file: Path, node: yaml.Node, path: KeyPath, line: int, above: tuple[yaml.Node, ...], twice: list[Problem]
 ) -> Iterator[tuple[KeyPath, int]]:
     if any(node is one for one in above):
-        raise SuiteError(str(Problem(file, line, path, "the alias stands in what it refers to")))
+        raise SuiteError(str(Problem(file, line, path, "the alias is inside what it refers to")))
     yield path, line
     above = (*above, node)
     if isinstance(node, yaml.SequenceNode):

@@ -22,7 +22,7 @@ def load_suite(path: str | Path) -> Suite:
     Raises:
         MissingExtraError: PyYAML or pydantic is not installed.
         OSError: the file cannot be opened.
-        TypeError: `path` is no path.
+        TypeError: `path` is not a path.
         SuiteError: something is wrong in it, or in the file of its tools. Its text has a line for each problem, as in
             `commands.yaml:12: cases[2].expect.tool: 'get_wether' is not declared; did you mean 'get_weather'?`.
     """

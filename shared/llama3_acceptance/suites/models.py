@@ -1,4 +1,4 @@
-"""A suite's file as models of pydantic: which keys there are, and what each may hold.
+"""A suite's file as models of pydantic: which keys there are, and what each may contain.
 
 The JSON Schema for editors, `suite.schema.json`, is made of them: `python -m llama3_acceptance.suites.models`.
 """
@@ -165,7 +165,7 @@ class CaseOfFile(Part):
     ordered: bool = False
     """Whether the order of the calls matters."""
     direct_answer: bool = True
-    """Whether an answer in words may stand in for the calls. Default: as the policies have it."""
+    """Whether an answer in words may replace the calls. Default: as the policies have it."""
     history: list[Message] = []
     """The messages before the command."""
     tags: list[Text] = []
@@ -215,7 +215,7 @@ class PoliciesOfFile(Part):
     ] = True
     """The tools in whose place an answer in words passes. true: calculate, answer_question, tell_joke; false: none."""
     stringified_lists: bool = True
-    """A string that the model gave is compared as the list that it holds, if a list is expected."""
+    """A string that the model gave is compared as the list that it contains, if a list is expected."""
     native_calls_only: bool = False
     """JSON in the text is a failure, be it a call or not."""
 
@@ -242,7 +242,7 @@ class SuiteOfFile(Part):
     name: Text = ""
     """What reports call the suite. Default: the file's name."""
     tools: SkipValidation[Text | Annotated[list[ToolOfFile], Field(min_length=1)]]
-    """The tools that may be called, or the name of a file that holds them, relative to this one."""
+    """The tools that may be called, or the name of a file that contains them, relative to this one."""
     prompt: PromptOfFile = PromptOfFile()
     reading: ReadingOfFile = ReadingOfFile()
     policies: PoliciesOfFile = PoliciesOfFile()

@@ -40,7 +40,7 @@ _MODELS: dict[str | int, type[BaseModel]] = {
     "<calls>": Call,
     "<rule>": Rule,
 }
-"""What stands under a key, or is of a kind."""
+"""The value under a key, or of a kind."""
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -49,7 +49,7 @@ class Problems:
     """What is wrong so far."""
 
     file: SuiteFile
-    """The suite's file. Its tools may stand in another one."""
+    """The suite's file. Its tools may be in another one."""
     found: list[Problem] = field(default_factory=list)
     """The problems, in any order."""
 

@@ -31,18 +31,18 @@ def read_tools(problems: Problems, value: object) -> dict[str, Tool] | None:
 
     Args:
         problems: what is wrong so far, and the suite's file.
-        value: the list of tools, or the name of a file that holds one, relative to the suite's.
+        value: the list of tools, or the name of a file that contains one, relative to the suite's.
     """
     file, before = problems.file, len(problems.found)
     path: KeyPath = ("tools",)
-    wanted = "expected a list of tools, or the name of a file that holds one"
+    wanted = "expected a list of tools, or the name of a file that contains one"
     if isinstance(value, str) and value.strip():
         own = _own_file(problems, value)
         if own is None:
             return None
         file, path, value = own, (), own.data
         problems.found.extend(own.problems)
-        wanted = "expected a list of tools, and the file holds none"  # it is not shown: it may hold secrets
+        wanted = "expected a list of tools, and the file has none"  # its content is not shown: it may contain secrets
     if not isinstance(value, list) or not value:
         problems.found.append(file.problem(path, wanted))
         return None

@@ -1,4 +1,4 @@
-"""What became of calls that did not fit, told on a framework's message, in values of JSON.
+"""What happened to calls that did not fit, as values of JSON on a framework's message.
 
 That is arguments which are not as their tool's schema has them, and calls which deviate from the documented forms, or
 were repaired.
@@ -19,17 +19,17 @@ class ChangedArgument(TypedDict):
     """A value that was made to fit."""
 
     path: str
-    """Where it stands, as a JSONPath: `$.labels[0]`."""
+    """Where it is, as a JSONPath: `$.labels[0]`."""
     declared: str
     """What the schema declares, in short: `array of string`."""
     before: Any
     """The value as the model wrote it."""
     after: Any
-    """The value that the tool is called with."""
+    """The value with which the tool runs."""
 
 
 class MisfitArgument(TypedDict):
-    """A place where the arguments do not fit all the same. They stay as the model wrote them."""
+    """A place where the arguments still do not fit. They stay as the model wrote them."""
 
     path: str
     """Where it is, as a JSONPath."""
@@ -54,13 +54,13 @@ class _Fit(TypedDict):
     changes: list[ChangedArgument]
     """What was made to fit."""
     problems: list[MisfitArgument]
-    """What does not fit all the same."""
+    """What still does not fit."""
 
 
 class CoercedArguments(_Fit, total=False):
     """What is known of a call that did not fit as it was written.
 
-    Its id, its name, what was written, the changes and the problems are always there; the rest, where there is
+    Its id, its name, what was written, the changes and the problems are always there; the rest, if there is
     something to tell.
     """
 

@@ -36,14 +36,14 @@ _TOO_DEEP = "$: nested too deep to be looked at here"
 
 @dataclass(frozen=True, slots=True)
 class Coercion:
-    """Arguments made to fit their schema, as far as that can be done without guessing."""
+    """Arguments made to fit their schema, as far as possible without guessing."""
 
     arguments: dict[str, Any] = field(hash=False)
     """The arguments to call with. What did not change is shared with the arguments that were given."""
     changes: tuple[ArgumentChange, ...] = ()
-    """What was changed, in the order of the arguments. Of more than 1,000 changes, one more is of them as a whole."""
+    """What was changed, in the order of the arguments. After 1,000 changes, one more covers the rest."""
     problems: tuple[ArgumentProblem, ...] = ()
-    """What does not fit, and was left as the model wrote it. Of more than 1,000 problems, one more says so."""
+    """What does not fit, and was left as the model wrote it. After 1,000 problems, one more says so."""
 
     def __repr__(self) -> str:
         """Show all of it, integers of any size too."""
@@ -65,8 +65,8 @@ def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Co
         schema: the `parameters` of the tool, a JSON Schema. What is odd in it restricts nothing.
 
     Raises:
-        TypeError: `arguments` is no dict, or `schema` no mapping.
-        ToolDefinitionError: `schema` is a whole tool, or has a name that is no string.
+        TypeError: `arguments` is not a dict, or `schema` is not a mapping.
+        ToolDefinitionError: `schema` is a whole tool, or has a name that is not a string.
     """
     return Coercer(schema).coerce(arguments)
 
@@ -75,11 +75,11 @@ class Coercer:
     """A schema, taken apart once for many calls of its tool. The schema must not change afterwards."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Take a tool's `parameters`.
+        """Make it from a tool's `parameters`.
 
         Raises:
-            TypeError: `schema` is no mapping.
-            ToolDefinitionError: `schema` is a whole tool, or has a name that is no string.
+            TypeError: `schema` is not a mapping.
+            ToolDefinitionError: `schema` is a whole tool, or has a name that is not a string.
         """
         require_parameters(schema)
         self._schema = schema
@@ -91,11 +91,11 @@ class Coercer:
 
         Args:
             arguments: the arguments, with JSON values.
-            depth: how many levels of objects and arrays they may come to have, themselves the first. Text that would
-                have more, were it read, stays text.
+            depth: how many levels of objects and arrays they may have, counting themselves. Text that would
+                exceed that stays text.
 
         Raises:
-            TypeError: `arguments` is no dict.
+            TypeError: `arguments` is not a dict.
         """
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
@@ -120,7 +120,7 @@ class Coercer:
 
 @dataclass(slots=True)
 class _Fit:
-    """What became of a value, and of what is inside it. A value that fits as it is has none of these."""
+    """What happened to a value and to what is inside it. A value that fits as it is has no entry."""
 
     node: Node
     before: Any
@@ -173,10 +173,10 @@ class _Run:
         self._seen: dict[tuple[int, int, int], tuple[Node, object, _Fit | None]] = {}
         self._read: dict[int, tuple[str, list[Any] | dict[str, Any] | None]] = {}
         self.reads_twice = False
-        """Whether one container may stand in two places."""
+        """Whether one container may be in two places."""
 
     def fit(self, node: Node, value: Any, depth: int, *, may_wrap: bool) -> _Fit | None:  # noqa: ANN401 (JSON)
-        """Make a value fit; `None` where it does as it is."""
+        """Make a value fit; `None` if it already does."""
         as_written = self._as_written(node, value, depth)
         if as_written is None or not as_written.failures:
             return as_written
@@ -323,7 +323,7 @@ def _misfit(node: Node, value: object) -> _Fit:
 
 
 def _may_be_item(node: Node, value: object) -> bool:
-    """Return whether a bare value can stand for an array of it: not one that means nothing, or a list, be it broken."""
+    """Return whether a bare value may become an array: not if it means nothing, or is a list, even a broken one."""
     if "array" not in node.types or any(shape.has_prefix for shape in node.shapes):
         return False
     if isinstance(value, str):
@@ -343,7 +343,7 @@ def _is_within(value: object, levels: int) -> bool:
 
 
 def _copied(value: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Return a copy in which nothing stands in two places."""
+    """Return a copy in which no container is in two places."""
     if isinstance(value, dict):
         return {key: _copied(member) for key, member in value.items()}
     return list(map(_copied, value)) if isinstance(value, list) else value

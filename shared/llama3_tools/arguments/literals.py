@@ -78,7 +78,7 @@ def _as_integer(text: str) -> int | None:
 def read_container(text: str) -> list[Any] | dict[str, Any] | None:
     """Read a list or an object, as strict JSON (principle 1) or as a Python literal, whose tuples and sets are lists.
 
-    An object that has a key twice, at any depth, is not read, nor are strings that merely stand side by side: nobody
+    An object that has a key twice, at any depth, is not read, nor are strings that are merely side by side: nobody
     knows what was meant.
 
     >>> read_container('["a"]'), read_container("{'a': None}"), read_container("[a]")
@@ -92,7 +92,7 @@ def read_container(text: str) -> list[Any] | dict[str, Any] | None:
 
 
 def is_bracketed(text: str) -> bool:
-    """Return whether the text stands between brackets, braces or parentheses, so that a list or an object is meant.
+    """Return whether the text is between brackets, braces or parentheses, so that a list or an object is meant.
 
     >>> is_bracketed(" [a, b] "), is_bracketed("[a] b")
     (True, False)

@@ -29,7 +29,7 @@ class GrowingArguments:
     def __init__(self) -> None:
         """Start without text: some servers send nothing for a tool without parameters."""
         self.value: dict[str, Any] | None = {}
-        """The object that all of the text is, always the same one; `None` if it is no strict JSON (principle 1)."""
+        """The object that the whole text is, the same one each time; `None` if it is not strict JSON (principle 1)."""
         self.is_too_deep = False
         """Whether it is none because it is nested deeper than anything that is read."""
         self._tokens: JsonTokens | None = None
@@ -40,7 +40,7 @@ class GrowingArguments:
         self._has_ended = False
 
     def feed(self, piece: str) -> None:
-        """Take some more of the text."""
+        """Add more of the text."""
         if self._has_ended:
             if skip_json_space(piece, 0) < len(piece):
                 self.value = None
@@ -68,13 +68,13 @@ class GrowingArguments:
             self.value = self._decoded()
 
     def _decoded(self) -> dict[str, Any] | None:
-        """Decode the object. Of a key that stands twice the last value counts, as in all that servers have decoded."""
+        """Decode the object. If a key occurs twice, the last value counts, as in everything that servers decode."""
         parsed = parse_object("".join(self._pieces), 0, checked=True)
         return parsed.members if parsed and (not parsed.flaw or is_strict(parsed.members)) else None
 
 
 def is_strict(arguments: Mapping[str, Any]) -> bool:
-    r"""Return whether decoded arguments hold nothing that is no strict JSON and that decoders let through.
+    r"""Return whether decoded arguments are strict JSON throughout: decoders let some other values through.
 
     These are numbers that are none or too large, and halves of surrogate pairs. What no decoder gives, such as a date,
     a program has put there.

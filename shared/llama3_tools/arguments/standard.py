@@ -29,7 +29,7 @@ Rule = Callable[..., "Iterator[ValidationError] | None"]
 
 _MAX_RULES = 128  # within each other; at Python's own limit, the library's Rust half would panic
 _VALUES = ("const", "default", "enum", "examples")
-"""The keywords that hold no schemas."""
+"""The keywords that contain no schemas."""
 _REFERENCES = ("$ref", "$dynamicRef")
 TOO_LARGE = "a number that is too large"
 """What is said of one that the library cannot compare, or put into a message."""
@@ -101,7 +101,7 @@ def _is_ignored(key: str, value: object) -> bool:
 
 
 def _lenient(keyword: str, rule: Rule, *given: Any) -> Iterator[ValidationError]:  # noqa: ANN401 (JSON)
-    """Let a rule pass over null where `nullable` allows it, and raise nothing but for too many levels."""
+    """Let a rule pass over null if `nullable` allows it, and raise nothing but for too many levels."""
     *_, value, schema = given
     if value is None and schema.get("nullable") is True:
         return
@@ -113,7 +113,7 @@ def _lenient(keyword: str, rule: Rule, *given: Any) -> Iterator[ValidationError]
     except (Unresolvable, UnknownType, re.error, TypeError, AttributeError, LookupError):
         return
     except (ArithmeticError, ValueError):  # an integer with too many digits to divide, or to put into a message
-        if keyword not in _REFERENCES:  # but of a reference, one that is no address
+        if keyword not in _REFERENCES:  # of a reference, only one that is not an address
             yield ValidationError(TOO_LARGE)
     finally:
         _run.rules -= 1
@@ -145,7 +145,7 @@ def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Ite
 
 
 def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401
-    """Look at the names in their order, and tell each that is not allowed, where the library has a set of them."""
+    """Look at the names in their order, and tell each that is not allowed, if the library has a set of them."""
     patterns = list(filter(None, map(readable, schema.get("patternProperties", ()))))
     for name, member in value.items() if isinstance(value, dict) else ():
         if name in schema.get("properties", ()) or any(regex.search(name) for regex in patterns):

@@ -50,7 +50,7 @@ def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> 
     Raises:
         MissingExtraError: `jsonschema` is not installed (extra `validation`).
         ToolDefinitionError: the schema does not have the shape of one, or is a whole tool.
-        TypeError: `arguments` is no dict, or `schema` no mapping.
+        TypeError: `arguments` is not a dict, or `schema` is not a mapping.
     """
     return ArgumentValidator(schema).validate(arguments)
 
@@ -59,12 +59,12 @@ class ArgumentValidator:
     """A schema, prepared once for many calls of its tool. The schema must not change afterwards."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Take a tool's `parameters`.
+        """Make it from a tool's `parameters`.
 
         Raises:
             MissingExtraError: `jsonschema` is not installed (extra `validation`).
             ToolDefinitionError: the schema does not have the shape of one, or is a whole tool.
-            TypeError: `schema` is no mapping.
+            TypeError: `schema` is not a mapping.
         """
         require_parameters(schema)
         if (flaw := schema_flaw(schema)) is not None:
@@ -81,7 +81,7 @@ class ArgumentValidator:
         """Check arguments, as `validate_arguments` does.
 
         Raises:
-            TypeError: `arguments` is no dict.
+            TypeError: `arguments` is not a dict.
         """
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")

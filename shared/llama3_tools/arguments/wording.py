@@ -28,7 +28,7 @@ _WIDTH = 8  # alternatives or values that are named
 
 
 def json_type(value: object) -> str:
-    """Return the JSON type of a value, nothing for what is no JSON. An integral float is an integer, by the standard.
+    """Return the JSON type of a value, nothing for what is not JSON. An integral float is an integer, by the standard.
 
     >>> json_type(5.0), json_type(2.5), json_type(True), json_type(b"")
     ('integer', 'number', 'boolean', '')
@@ -42,7 +42,7 @@ def json_type(value: object) -> str:
 
 
 def json_path(path: Iterable[str | int]) -> str:
-    """Write a path as a JSONPath; a long name in it is shortened, and so is a path that is long all the same.
+    """Write a path as a JSONPath; a long name in it is shortened, and so is a path that is still long.
 
     >>> json_path(["labels", 0, "first name"])
     "$.labels[0]['first name']"
@@ -112,7 +112,7 @@ def problem_at(path: Path, declared: str, value: object, reason: ProblemReason, 
     Args:
         path: where it is.
         declared: what the schema declares there.
-        value: what stands there.
+        value: what is there.
         reason: what is wrong.
         detail: what to say instead of what was expected and what was found.
     """

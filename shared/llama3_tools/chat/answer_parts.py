@@ -17,14 +17,14 @@ class Written:
 
     def __init__(self) -> None:
         self._settled: list[str] = []
-        """What stands before the last call, or before an earlier one."""
+        """What is before the last call, or before an earlier one."""
         self.recent = GrowingText()
         """What has come since, to which the next text is added."""
         self._recent_at = 0
         self._called_to = 0
 
     def take_call(self, span: Span) -> bool:
-        """Note where the next call stands, and return whether a token that ends a turn stands before it."""
+        """Note where the next call is, and return whether a token before it ends a turn."""
         recent, at = self.recent.joined(), self._recent_at
         is_new_turn = search_end_of_turn(recent, self._called_to - at, span[0] - at) is not None
         self._called_to = span[1]
@@ -51,14 +51,14 @@ class Content:
         self._length = 0
         """How many characters of text were read. They are kept by what has read them."""
         self._parts: list[tuple[int, Any]] = []
-        """The parts, and how much text stands before each."""
+        """The parts, and how much text is before each."""
         self._appended: list[str] = []
         self._has_text = False
         self._has_inserted = False
         """Whether the last text was inserted: the reader's next one may not begin with a space."""
 
     def add(self, text: str) -> str:
-        """Take the next text that was read, and return it, with a space before it where that is needed."""
+        """Add the next text that was read, and return it, with a space before it where that is needed."""
         piece = text
         if self._has_inserted and not text[0].isspace():
             self._parts.append((self._length, " "))
@@ -76,7 +76,7 @@ class Content:
         return piece
 
     def add_part(self, part: object) -> None:
-        """Take a part other than text."""
+        """Add a part other than text."""
         self._parts.append((self._length, part))
 
     def append(self, text: str) -> str:
@@ -109,7 +109,7 @@ class Thoughts:
         self._separator = BLANK_LINE if follow else ""
 
     def add(self, text: str, *, is_server: bool) -> dict[str, Any]:
-        """Take the next text, and return its delta."""
+        """Add the next text, and return its delta."""
         if self._text and self._is_server is not is_server:
             text = f"{BLANK_LINE}{text.lstrip()}"
         self._is_server = is_server

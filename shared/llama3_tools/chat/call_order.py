@@ -22,8 +22,8 @@ class CallOrder:
     """Takes the calls of one answer in order: first those in the text, then the server's.
 
     A call that repeats one of the *run* of calls directly before it does not run again. A run is a list of calls, or
-    calls with nothing but delimiters in between; text, or a token that ends a turn, ends it. So what a list holds twice
-    is meant, and so is "on", "off", "on".
+    calls with nothing but delimiters in between; text, or a token that ends a turn, ends it. So a repetition within a
+    list is meant, and so is "on", "off", "on".
 
     A call whose arguments do not fit waits until it is known whether the model is asked once more: it is not if another
     call of the answer runs.
@@ -41,7 +41,7 @@ class CallOrder:
 
         Args:
             parallel: whether more than one call may run.
-            repeated_calls: what becomes of repeated calls.
+            repeated_calls: what happens to repeated calls.
             misfits: says what does not fit in a call; nothing if the model is not asked again.
             answered: the calls whose results the model was just shown, by their keys.
         """
@@ -52,7 +52,7 @@ class CallOrder:
         self.repeated: list[ToolCall] = []
         self.surplus: list[ToolCall] = []
         self.is_interrupted = True
-        """Whether something that ends a run stands between the last call and what comes next."""
+        """Whether something that ends a run is between the last call and what comes next."""
         self._parallel = parallel
         self._reports_repeats = repeated_calls == "report"
         self._misfits = misfits
@@ -82,7 +82,7 @@ class CallOrder:
         return any(all(str(value) in text[:_TOLD_IN] for value in arguments.values()) for arguments in answered)
 
     def take(self, call: ToolCall) -> list[ToolCall]:
-        """Take the next call of the text, and return the calls that are to be handed out now."""
+        """Add the next call of the text, and return the calls that are to be handed out now."""
         key = _key(call)
         if self.is_interrupted:
             self._run_before, self._run, self.is_interrupted = self._run, set(), False
@@ -94,7 +94,7 @@ class CallOrder:
         return self._accept(call)
 
     def take_from_server(self, call: ToolCall) -> list[ToolCall]:
-        """Take the next call of the server: one that was left in the text, too, is that one."""
+        """Add the next call of the server. One that was also left in the text counts once."""
         key = _key(call)
         if self._in_text[key]:
             self._in_text[key] -= 1
@@ -133,7 +133,7 @@ def comparable(arguments: Mapping[str, Any], text: str) -> str:
     """
     try:
         return json.dumps(arguments, sort_keys=True, default=str)
-    except (TypeError, ValueError, RecursionError):  # integers of too many digits, keys that are no text
+    except (TypeError, ValueError, RecursionError):  # integers of too many digits, keys that are not text
         return text or written_arguments(arguments)
 
 

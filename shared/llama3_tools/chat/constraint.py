@@ -1,4 +1,4 @@
-"""What holds a server to the form of an answer, a JSON Schema, and who refuses it."""
+"""The JSON Schema that holds a server to the form of an answer, and which servers refuse it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REFUSING: dict[int, weakref.ref[object]] = {}
 """The models whose servers have refused a constraint."""
 _GUIDED = {f"guided_{form}" for form in ("json", "regex", "choice", "grammar")}
 _CONSTRAINTS = {"response_format", "format", "grammar", "json_schema", "structured_outputs", *_GUIDED}
-"""The names of what holds a server: OpenAI's, Ollama's, llama.cpp's, vLLM's."""
+"""The names of such constraints: OpenAI's, Ollama's, llama.cpp's, vLLM's."""
 _IN_BODY = {"extra_body", "model_kwargs", "additional_kwargs"}
 """Where clients take what is sent beside what they know."""
 
@@ -78,7 +78,7 @@ def in_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 class ServerConstraint:
     """Whether the server of a model is held to the form of its answers, in one turn: until it refuses that.
 
-    Where the user holds it to another one, that stands.
+    If the user's settings already name a form, that one is kept.
 
     >>> hold = ServerConstraint(model := object.__new__(type("Model", (), {})), "auto")
     >>> hold.drop_if_refused(TypeError("unexpected keyword argument 'response_format'")), hold.is_on
@@ -117,7 +117,7 @@ class ServerConstraint:
         return True
 
     def remember_refusal(self) -> None:
-        """Note that an answer came. If it came without the hold alone, a refusal is remembered, and logged once."""
+        """Note that an answer came. If it came only without the constraint, remember the refusal, and log it once."""
         if self._is_let_go:
             self._is_let_go = False
             name = type(self._model).__name__
@@ -133,6 +133,6 @@ def _is_held(settings: Mapping[str, Any]) -> bool:
 
 
 def _with_parameters(call: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a call in which the arguments are called as the prompt calls them."""
+    """Return the schema of a call, with the key for the arguments that the prompt uses."""
     properties = {"name": call["properties"]["name"], "parameters": call["properties"]["arguments"]}
     return {**call, "properties": properties, "required": list(properties)}

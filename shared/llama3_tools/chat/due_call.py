@@ -1,4 +1,4 @@
-"""An object where a tool has to be called: models asked for a person write `Sure: {"name": "Al", "age": 3}`."""
+"""An object instead of a call that has to be made: models asked for a person write `Sure: {"name": "Al", "age": 3}`."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _NO_SCHEME = {"UnsupportedProtocol", "MissingSchema", "InvalidSchema", "NonHttpU
 _NOT_CONNECTED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}
 _TIMED_OUT = {"APITimeoutError", "ReadTimeout", "TimeoutError"}
 _BROKEN = {"RemoteProtocolError", "ReadError", "ConnectionResetError", "ChunkedEncodingError", "ClientPayloadError"}
-_CONNECTION_ERRORS = {"APIConnectionError", "ConnectionError"}  # where nothing more is known
+_CONNECTION_ERRORS = {"APIConnectionError", "ConnectionError"}  # if nothing more is known
 
 _CLOSED_LOOP = "Event loop is closed"
 _PAGE = ("<!doctype", "<html")
@@ -38,7 +38,7 @@ _NOT_COMPLETIONS = (
     "validation error for llmcompletionendevent",
     "validation error for completionresponse",
 )
-"""How frameworks stumble over an answer that is no completion, in lower case."""
+"""How frameworks stumble over an answer that is not a completion, in lower case."""
 _TOOL_ROLE = (
     "roles must alternate",
     "unexpected role",
@@ -81,7 +81,7 @@ class EndpointFault(Enum):
 
 
 def endpoint_fault(error: BaseException) -> EndpointFault | None:
-    """Return what is wrong with an endpoint, or `None` where that is not known.
+    """Return what is wrong with an endpoint, or `None` if that is not known.
 
     >>> endpoint_fault(ConnectionRefusedError())
     <EndpointFault.NOT_CONNECTED: 1>
@@ -151,7 +151,7 @@ _IN_THE_PROMPT = 'put the tools into the prompt: tools_in="user"'
 _TO_DO = {
     EndpointFault.TIMED_OUT: "no answer in time: set a larger timeout",
     EndpointFault.BROKE_OFF: "the answer stopped in the middle: look in the server's log",
-    EndpointFault.PROXY: "a proxy answered instead of the server: is the server behind it running?",
+    EndpointFault.PROXY: "a proxy answered instead of the server: is its upstream server running?",
     EndpointFault.NOT_A_COMPLETION: NOT_A_COMPLETION,
     EndpointFault.NO_TOOL_ROLE: 'the server does not know this role: use tool_role="user"',
     EndpointFault.NO_TOOLS: _IN_THE_PROMPT,
@@ -165,7 +165,7 @@ _TO_DO = {
 
 
 def add_advice(error: BaseException, client: object, tool_role: str) -> None:
-    """Add to a client's error what to do about it, where that is known, unless somebody has.
+    """Add to a client's error what to do about it, if that is known, unless somebody has.
 
     It is a note, which the traceback shows from Python 3.11 on. The error stays the one that the client raised, so what
     catches, retries or falls back by its type goes on to do so.

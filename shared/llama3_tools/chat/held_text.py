@@ -49,7 +49,7 @@ class HeldText:
         self._takes_all = True
 
     def let_out(self, text: str, attempt: str | None) -> str:
-        """Take the next text, and return what may go out.
+        """Add the next text, and return what may go out.
 
         Args:
             text: the text.

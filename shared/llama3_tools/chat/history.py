@@ -1,7 +1,7 @@
 """A conversation as text: calls, results and roles in a form that no server's template breaks on.
 
 Llama 3.1's own template raises on two calls in one message and drops the text beside a call. Some servers answer with
-an error to calls whose arguments are no JSON, others to the roles `tool` and `developer`.
+an error to calls whose arguments are not JSON, others to the roles `tool` and `developer`.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class _History:
         self.written.append({**rest, "role": "assistant", "content": content})
 
     def _answer(self, parts: MessageParts, calls: Sequence[tuple[str, str | Mapping[str, Any]]]) -> str | list[Any]:
-        """Write what the model said and called, each call on a line of its own: none goes into one that was cut off."""
+        """Write what the model said and called, each call on its own line, never on one that was cut off."""
         content, prompt_format = content_of(parts.content), self._options.prompt_format
         refused = parts.rest.get(REFUSED_TOOL_CALLS)
         if not isinstance(content, str):

@@ -27,7 +27,7 @@ def kept_chat(tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | 
             alive what that belongs to.
 
     Raises:
-        TypeError: `tools` is no list of tools.
+        TypeError: `tools` is not a list of tools.
         ToolDefinitionError: a declaration that cannot be read.
     """
     chosen = ChatOptions() if options is None else options

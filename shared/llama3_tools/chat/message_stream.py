@@ -40,7 +40,7 @@ class MessageStream:
     """
 
     def __init__(self, stream: ExtractionStream) -> None:
-        """Take what reads the answer."""
+        """Begin with what reads the answer."""
         self._stream = stream
         self._tail = ""
         """What was not shown yet."""
@@ -68,17 +68,17 @@ class MessageStream:
         return self._stream.first_rejection(wanted)
 
     def feed(self, text: str) -> list[Event]:
-        """Take the next text, and return what became certain."""
+        """Add the next text, and return what became certain."""
         shown, events = self._show(text), self._stream.feed(text)
         is_open = all(isinstance(event, CallProgress) for event in events)
         return [*shown, *(events if is_open else self._without_shown(events))]
 
     def flush(self, *, complete: bool) -> list[Event]:
-        """Take the end of the answer, and return what was held back."""
+        """End the answer, and return what was held back."""
         return self._without_shown(self._stream.flush(complete=complete))
 
     def abort(self) -> list[Event]:
-        """Take the news that the stream broke off, and return what was held back, as text."""
+        """End a stream that broke off, and return what was held back, as text."""
         return self._without_shown(self._stream.abort())
 
     def _show(self, text: str) -> list[Event]:
@@ -108,12 +108,12 @@ class MessageStream:
         return [TextDelta(self._shown[-1])]
 
     def _cut(self, end: int) -> None:
-        """Take what was read off the tail."""
+        """Remove from the tail what was read."""
         self._raw.append(self._tail[:end])
         self._tail, self._at = self._tail[end:], max(self._at - end, 0)
 
     def _without_shown(self, events: list[Event]) -> list[Event]:
-        """Take what was shown out of the reader's text: as it was written, if the object is no response after all."""
+        """Drop what was shown from the reader's text. An object that is not a response after all stays as written."""
         self._is_open = False
         left: list[Event] = []
         for event in events:

@@ -50,7 +50,7 @@ class ToolResult(NamedTuple):
     is_error: bool
     """Whether the tool failed."""
     message: Message
-    """What it stands in."""
+    """Its container."""
 
 
 @dataclass(slots=True)
@@ -72,14 +72,14 @@ class MessageParts:
 
 
 def split_message(message: Message) -> MessageParts:
-    """Take a message, or a delta, apart.
+    """Return the parts of a message, or of a delta.
 
     >>> parts = split_message({"content": [{"type": "text", "text": "Sure."}, {"type": "tool_use", "name": "now"}]})
     >>> parts.content, parts.calls
     (['Sure.'], [CallPiece(number=None, id=None, name='now', arguments='')])
 
     Raises:
-        TypeError: the message, or a call in it, is no dict.
+        TypeError: the message, or a call in it, is not a dict.
     """
     require_message(message)
     content = message.get("content")
@@ -163,7 +163,7 @@ def text_of(part: object) -> str | None:
 
 
 def joined_text(content: object) -> tuple[str, list[Any]]:
-    """Return the text of a content, and its parts other than text. What is no text, and no list, is written as JSON.
+    """Return the text of a content, and its parts other than text. Anything but text or a list is written as JSON.
 
     >>> joined_text([{"type": "text", "text": "12"}, ":30"]), joined_text(None), joined_text({"n": 1})
     (('12:30', []), ('', []), ('{"n": 1}', []))
@@ -185,7 +185,7 @@ def content_of(pieces: Sequence[Any], separator: str = "") -> str | list[Any]:
 
     Args:
         pieces: the texts and parts, in order.
-        separator: what stands between two texts that become one.
+        separator: what is between two texts that become one.
     """
     try:
         return separator.join(pieces)
@@ -233,7 +233,7 @@ def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:
     arguments = next((function[key] for key in _ARGUMENTS if function.get(key) is not None), None)
     if arguments is None or isinstance(arguments, (str, Mapping)):
         return "" if arguments is None else arguments
-    return write_json(arguments, default=str)  # which is no object, and so refused
+    return write_json(arguments, default=str)  # which is not an object, and so refused
 
 
 def _of_anthropic(part: Mapping[str, Any]) -> CallPiece:

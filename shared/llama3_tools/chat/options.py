@@ -1,4 +1,4 @@
-"""How a conversation with tools is held: every option, in one value."""
+"""How a conversation with tools works: every option, in one value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OnInvalid: TypeAlias = Literal["collect", "raise"]
 """What a parser makes of a malformed call, which stays in the text: it is collected, or an exception is raised."""
 
 RepeatedCalls: TypeAlias = Literal["report", "keep"]
-"""What becomes of a call that repeats the one before it: it is reported and does not run again, or it runs."""
+"""What happens to a call that repeats the one before it: it is reported and does not run again, or it runs."""
 
 
 class ChatOption(ReadOption, total=False):
@@ -45,7 +45,7 @@ def _read_options() -> ReadOptions:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ChatOptions:
-    """How a conversation with tools is held. An options value never changes, and may be shared.
+    """How a conversation with tools works. An options value never changes, and may be shared.
 
     >>> ChatOptions(tool_role="tool").max_retries
     1
@@ -56,10 +56,10 @@ class ChatOptions:
     """
 
     read: ReadOptions = field(default_factory=_read_options)
-    """How the model's text is read. By default, after a call of a tool that was not declared, the model is told the
-    names that there are; and arguments are made to fit: `ReadOptions(on_unknown_tool="retry",
-    coerce_arguments=True)`. With `coerce_arguments`, a call whose arguments do not fit all the same is a misfit, of
-    which the model is told."""
+    """How the model's text is read. By default, it is
+    `ReadOptions(on_unknown_tool="retry", coerce_arguments=True)`: after a call of an undeclared tool, the model is told
+    the names of the tools, and arguments are made to fit. A call whose arguments still do not fit is a misfit, and the
+    model is told so."""
     tools_in: ToolsPlace = "user"
     """Where the tools are shown: before the first `"user"` message, as Llama 3.1 was trained, in the `"system"`
     message, or in the `"request"`, if the server shows them to the model (`Request.tools` are for it)."""
@@ -67,13 +67,13 @@ class ChatOptions:
     """The role in which results are sent back: `"user"` passes every template, `"tool"` is what servers expect of
     OpenAI's clients, `"ipython"` is Llama 3.1's own, which few servers take."""
     prompt_format: PromptFormat | None = "json"
-    """The form in which the model is asked to call, and shown the calls that it made. Others are read, too. With
+    """The form in which the model is asked to call and shown its earlier calls. Other forms are read, too. With
     `"strict"`, each answer is one object with a message and a call or `null`: the message streams as text. `None`:
     something else wrote the prompt, and this chat only reads answers, in the forms of `read.formats`. If it is asked to
-    write a prompt or calls all the same, it writes them as with `"json"`."""
+    write a prompt or calls anyway, it writes them as with `"json"`."""
     repeated_calls: RepeatedCalls = "report"
-    """What becomes of a call that repeats one of those directly before it, with text in between, or that was just
-    answered and has text after it: with `"report"`, it does not run again; with `"keep"`, it does."""
+    """What happens to a call that repeats one directly before it, with text in between, or one that was just answered,
+    with text after it: with `"report"`, it does not run again; with `"keep"`, it does."""
     max_retries: int = 1
     """How often in a row a model is asked to write a call again."""
     constrain: Constrain = "auto"
@@ -113,7 +113,7 @@ def chat_options(options: ChatOptions | None, changes: Mapping[str, Any]) -> Cha
         changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `options` is no `ChatOptions`, there is no such option, or it has the wrong type.
+        TypeError: `options` is not a `ChatOptions`, there is no such option, or it has the wrong type.
         ValueError: an option has a value that it cannot have.
     """
     if options is not None:

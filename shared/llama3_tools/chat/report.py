@@ -1,4 +1,4 @@
-"""What was done with an answer, and what not: calls that were changed, refused, repaired or repeated."""
+"""What was done with an answer's calls: which were changed, refused, repaired or repeated."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ REPORTED = ("coerced_arguments", REFUSED_TOOL_CALLS, "retried_tool_calls", "repe
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """A call that the model meant to make, and that does not run."""
+    """A call that the model meant to make, but that does not run."""
 
     id: str
-    """An id, as calls have one."""
+    """Its id, like that of a call."""
     name: str
     """The tool that it seems to name; empty if it names none."""
     reason: str
@@ -38,11 +38,11 @@ class RefusedCall:
     detail: str
     """What was found, and what was expected."""
     text: str
-    """The call as the model wrote it; one that the server found, as a model would write it."""
+    """The call as the model wrote it; if the server found it, as a model would write it."""
     span: Span | None
-    """Where it stands in the model's text; `None` if the server found it."""
+    """Where it is in the model's text; `None` if the server found it."""
     told: str
-    """What the model is told of it."""
+    """What the model is told about it."""
 
     def __repr__(self) -> str:
         """Show it as Python does; no character hides."""
@@ -65,16 +65,16 @@ class Report:
     """The calls of the answer, in which these are to be found: `changes` to fit the schema, `problems` that are left,
     `deviations` from the documented forms, and `repaired_from`."""
     refused: tuple[RefusedCall, ...] = ()
-    """Calls that do not run: malformed, cut off, beyond a limit, misfits, or not of the tool that was chosen."""
+    """Calls that do not run: malformed, cut off, beyond a limit, misfits, or of another tool than the chosen one."""
     repeated: tuple[ToolCall, ...] = ()
-    """Calls that repeat the one before them, or tell of one that was just answered, and do not run again."""
+    """Calls that do not run again: they repeat the one before them, or quote one that was just answered."""
     surplus: tuple[ToolCall, ...] = ()
     """Calls after the first one, with `parallel_tool_calls=False`. They do not run."""
     is_of_retry: bool = False
-    """Whether the model had been asked again. A message that holds its earlier answers, too, has calls in its text of
-    which the model has been told."""
+    """Whether the model had been asked again. If the message also contains the earlier answers, the model already
+    knows about the calls in them."""
     retried: tuple[RefusedCall, ...] = ()
-    """Calls of earlier answers of the turn, which did not run, and because of which the model was asked again."""
+    """Calls of the turn's earlier answers that did not run, so that the model was asked again."""
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the report as values of JSON, without what is empty, but for `refused_tool_calls` after a retry.
@@ -111,20 +111,20 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What earlier answers of a turn had, after which the model was asked again."""
+    """The earlier answers of a turn, after which the model was asked again."""
 
     is_retried: bool = False
     """Whether there was one."""
     has_text: bool = False
-    """Whether a stream has let out text of one."""
+    """Whether a stream has sent text of one."""
     has_thoughts: bool = False
     """Whether one had thoughts."""
     refused: tuple[RefusedCall, ...] = ()
     """The calls that were refused in them."""
     content: str | list[Any] | None = None
-    """What the last one of them said. It is the answer if the model now says nothing."""
+    """The text of the last one. It is the answer if the model now says nothing."""
     unsaid: str = ""
-    """The end of that, from the first refused call on, which a stream has not let out."""
+    """The end of that text, from the first refused call on, which a stream has not sent."""
     finish_reason: str | None = None
     """Why it ended."""
 
@@ -134,17 +134,17 @@ class Reply:
     """One answer of the model, read."""
 
     content: str | list[Any] | None
-    """The text that is no call, or a list of texts and other parts, if there are any. `None` if there is none."""
+    """The text outside of calls, or a list if there are parts other than text. `None` if there is neither."""
     tool_calls: tuple[ToolCall, ...]
     """The calls to run: those in the text, then those that the server found."""
     reasoning: str | None
-    """What the model thought, by the server's word and by its text; `None` if neither says."""
+    """What the model thought, from the server's field and from the text; `None` if neither has any."""
     finish_reason: str | None
     """Why the answer ended, as OpenAI means it; `None` if the stream broke off."""
     report: Report
-    """What was done with the calls, and what not."""
+    """What was done with the calls."""
     earlier: Earlier | None = field(default=None, compare=False, repr=False)
-    """If the model is to be asked again, what its next answer has to know of this one."""
+    """What the next answer needs from this one if the model is asked again."""
 
     def to_openai(self) -> OpenAIMessage:
         """Return the assistant message that an OpenAI-compatible server should have sent."""

@@ -47,7 +47,7 @@ class UnreadCall:
     """Whether it has arguments in two ways that do not agree, so that nobody knows which are meant."""
 
     def add(self, piece: CallPiece) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         self.id = self.id or piece.id
         if piece.name != self.name:
             self.name += piece.name
@@ -78,7 +78,7 @@ class UnreadCall:
 
     @property
     def arguments(self) -> dict[str, Any] | None:
-        """The arguments; `None` if they are no object of strict JSON."""
+        """The arguments; `None` if they are not an object of strict JSON."""
         if self.is_blank:
             return {}
         if self.is_mixed:
@@ -148,7 +148,7 @@ class ServerCalls:
         return gathered
 
     def add(self, piece: CallPiece) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         call = self._call_of(piece)
         if call is None:
             call = UnreadCall(piece.number, len(self._calls))
@@ -228,7 +228,7 @@ class ServerCallReader:
 
 
 def _flaw(call: UnreadCall, name: str, *, complete: bool) -> _Flaw | None:
-    """Return what is wrong with a call as it was sent, apart from arguments that are no object."""
+    """Return what is wrong with a call as it was sent, apart from arguments that are not an object."""
     if not name:
         return RejectionReason.INVALID_NAME, "it has no name of a tool"
     if call.growing.is_too_deep:

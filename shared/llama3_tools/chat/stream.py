@@ -90,7 +90,7 @@ class ChatStream:
     """Reads one answer. It is fed deltas in OpenAI's form, and returns deltas in which text and calls are apart.
 
     Text and reasoning come as soon as they are certain, each call of the text whole, when its last character has
-    arrived. The server's own calls come at the end, as they stand after those in the text. From a call on that is
+    arrived. The server's own calls come at the end, after those in the text. From a call on that is
     refused, text waits for the end, and does not come if the model is asked again. Keys that are none of `content`,
     `tool_calls`, `function_call` and the reasoning's come through as they are. With `ReadOptions(progress=True)`,
     `tool_call_progress` says how far a call has come.
@@ -123,7 +123,7 @@ class ChatStream:
         Args:
             readers: what reads it.
             order: decides which calls run.
-            earlier: what earlier answers of the turn had. What goes out stands a blank line apart from it.
+            earlier: what earlier answers of the turn had. What goes out follows it after a blank line.
             due: the one tool that has to be called, if there is one.
             may_retry: whether the model may be asked again.
             is_due: whether a call has to be made.
@@ -179,11 +179,11 @@ class ChatStream:
         return self._order.called
 
     def feed(self, delta: Message) -> list[Delta]:
-        """Take the next delta, or a whole message, and return what became certain.
+        """Add the next delta, or a whole message, and return what became certain.
 
         Raises:
             StreamStateError: the answer is over.
-            TypeError: the delta, or a call in it, is no dict.
+            TypeError: the delta, or a call in it, is not a dict.
         """
         if self._reply is not None:
             self._require_open("feed()")
@@ -206,7 +206,7 @@ class ChatStream:
         return deltas
 
     def end(self, finish_reason: str | None = None) -> list[Delta]:
-        """Take the end of the answer, and return what was held back for it.
+        """End the answer, and return what was held back for it.
 
         Args:
             finish_reason: the server's word for why the model ended, if it has one.
@@ -239,7 +239,7 @@ class ChatStream:
         return deltas
 
     def abort(self) -> list[Delta]:
-        """Take the news that the stream broke off: what was held back is text, and nothing more is called.
+        """End a stream that broke off: held-back output becomes text, and no more calls are made.
 
         Raises:
             StreamStateError: the answer is over.
@@ -319,7 +319,7 @@ class ChatStream:
         return self._say(self._held.release())
 
     def _read_call(self, call: ToolCall) -> list[Delta]:
-        """Take the next call of the text."""
+        """Add the next call of the text."""
         name = self._readers.names.own(call.name)
         call = call if name == call.name else replace(call, name=name)
         if self._due is not None:
@@ -345,7 +345,7 @@ class ChatStream:
         return [*self._release(), *self._hand_out(taken)] if taken else []
 
     def _settle_told_of(self, *, is_told: bool = False) -> list[Delta]:
-        """Take the call that was just answered, if there is one. If text follows, it is told of, and stays text."""
+        """Add the call that was just answered, if there is one. If text follows, it is reported, and stays text."""
         call, self._told_of = self._told_of, None
         if call is None:
             return []
@@ -382,7 +382,7 @@ class ChatStream:
         ]
 
     def _end_server_calls(self, ids: set[str], refused: list[RefusedCall], *, complete: bool) -> list[Delta]:
-        """Take the calls that the server found, and return the deltas of those that run or become text."""
+        """Add the calls that the server found, and return the deltas of those that run or become text."""
         deltas: list[Delta] = []
         readers = self._readers
         for call in self._server.gathered:

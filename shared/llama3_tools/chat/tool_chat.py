@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class ToolChat:
-    """Holds conversations with tools, for a model whose calls come as text. It is read once, then shared freely.
+    """Prepares requests with tools and reads the answers, for a model whose calls come as text. Shared freely.
 
     It never changes: threads and tasks may share it, and it can be pickled if its options can.
 
@@ -68,8 +68,8 @@ class ToolChat:
             **changes: single options, those of `ReadOptions` among them, which go before those in `options`.
 
         Raises:
-            TypeError: `tools` is no list of tools, `options` no `ChatOptions`, there is no such option, or it has the
-                wrong type.
+            TypeError: `tools` is not a list of tools, `options` is not a `ChatOptions`, there is no such option, or it
+                has the wrong type.
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: an option has a value that it cannot have, or `repair` has no `tools` to go by.
         """
@@ -150,20 +150,20 @@ class ToolChat:
             messages: the conversation, in OpenAI's form or with Anthropic's `tool_use` and `tool_result` parts. It is
                 left as it is.
             tool_choice: `"auto"`, `"required"` or `"any"`, `"none"`, a tool's name, or a dict of OpenAI's or
-                Anthropic's. In the prompt it is an instruction: nothing holds a model to it. If it names a tool, a call
+                Anthropic's. In the prompt it is only an instruction. If it names a tool, a call
                 of another one does not run. With `"none"`, the model is shown no tool, and nothing that it writes is a
                 call.
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
                 is `True`.
             accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
                 may. `None`: none does.
-            output_tools: the tools that run nothing, as their arguments are the answer. Where any tool has to be
+            output_tools: the tools that run nothing, as their arguments are the answer. If any tool has to be
                 called, an object alone that fits one of them is a call of it.
-            answers_unknown: whether what runs the calls answers one of an undeclared tool, as frameworks do. With
+            answers_unknown: whether the program answers a call of an undeclared tool, as frameworks do. With
                 `on_unknown_tool="retry"`, it then gets such a call after the last retry; otherwise that stays text.
 
         Raises:
-            TypeError: `messages` is no list of dicts, the content of one is neither text nor a list of parts, or an
+            TypeError: `messages` is not a list of dicts, the content of one is neither text nor a list of parts, or an
                 option is of another type.
             ToolDefinitionError: `tool_choice` names no tool that is there.
         """
@@ -252,7 +252,7 @@ class ToolChat:
 
     def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
         prompt_format = self._prompt_format
-        is_free = not tools and read.on_unknown_tool != "text"  # the server may know tools of its own
+        is_free = not tools and read.on_unknown_tool != "text"  # the server may know other tools
         if readable is None or is_free:
             read = replace(read, on_unknown_tool="call", coerce_arguments=False)
         may_call = readable is None or readable
@@ -330,7 +330,7 @@ class Request:
     """One request: what goes to the model, and how its answer is read."""
 
     chat: ToolChat
-    """What made it."""
+    """The chat that made it."""
     choice: Choice
     """What was asked for."""
     messages: list[dict[str, Any]]
@@ -340,7 +340,7 @@ class Request:
     output_tools: Collection[str] = ()
     """The tools that run nothing, as their arguments are the answer."""
     answers_unknown: bool = True
-    """Whether what runs the calls answers one of an undeclared tool."""
+    """Whether the program answers a call of an undeclared tool."""
     answered: Mapping[str, Answered] = field(default_factory=dict)
     """The calls whose results end the conversation, by their keys."""
     retried: int = 0
@@ -365,7 +365,7 @@ class Request:
 
     @property
     def constraint(self) -> dict[str, Any]:
-        """What holds the server to the form of the answer, as fields of OpenAI's request; empty if nothing does.
+        """The fields of OpenAI's request that hold the server to the form of the answer; empty if there are none.
 
         >>> chat = ToolChat([{"name": "now"}], constrain="json_schema")
         >>> request = chat.request([{"role": "user", "content": "The time?"}], tool_choice="required")
@@ -411,7 +411,7 @@ class Request:
 
     @property
     def _held_to(self) -> list[Tool]:
-        """The tools of which the server is held to a call; none if nothing holds it."""
+        """The tools, one of which the server must call; none if it is free."""
         chat, choice = self.chat, self.choice.tool_choice
         is_free = chat.options.constrain == "off" or chat.options.tools_in == "request" or choice == "none"
         if is_free or not (self._is_strict or self.is_due):
@@ -419,14 +419,14 @@ class Request:
         return [chat.shown_tools[choice]] if choice in chat.tools else [*chat.shown_tools.values()]
 
     def read(self, message: Message, finish_reason: str | None = None) -> Reply:
-        """Read a whole answer. If the model was asked again and says nothing, the answer before stands.
+        """Read a whole answer. If the model was asked again and says nothing, its earlier answer is kept.
 
         Args:
             message: the assistant's message, in OpenAI's form or with Anthropic's `tool_use` parts.
             finish_reason: the server's word for why the model ended, if it has one.
 
         Raises:
-            TypeError: the message, or a call in it, is no dict.
+            TypeError: the message, or a call in it, is not a dict.
         """
         stream = self.stream()
         stream.feed(message)
@@ -444,9 +444,8 @@ class Request:
         """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
 
         It is asked if nothing that it called runs, and a call was refused, or one had to be made: `max_retries` times
-        at most, and not if a limit cut the answer off. Of calls that are refused beside others that run, it is told
-        with the results of those, in the conversation's next request. The logger `llama3_tools` notes with `INFO` that
-        it is asked, and why.
+        at most, and not if a limit cut the answer off. If other calls of the answer run, the next request tells it of
+        the refused ones, with the results. The logger `llama3_tools` notes with `INFO` that it is asked, and why.
 
         >>> chat = ToolChat([{"name": "now"}])
         >>> request = chat.request([{"role": "user", "content": "The time?"}])
@@ -469,11 +468,11 @@ class Request:
         return replace(self, messages=messages, retried=self.retried + 1, earlier=reply.earlier)
 
     def after_error(self, error: Exception, constraint: ServerConstraint) -> Message | None:
-        """Return the answer that there is although the server raised an error; `None` if it is asked once more.
+        """Return the answer despite the server's error, if there is one; `None` if the server is asked once more.
 
         Groq has what the model wrote in the error. A server that may have refused the constraint is asked without it.
-        If the model was asked again, its first answer stands, so that this one is empty, if words may be an answer and
-        `earlier_is_text`. The logger `llama3_tools` notes that with `INFO`.
+        If the model was asked again, words may be an answer and `earlier_is_text`, then its first answer is kept, and
+        this one is empty. The logger `llama3_tools` notes that with `INFO`.
 
         Args:
             error: what the client raised.
@@ -502,7 +501,7 @@ def _require_messages(messages: object) -> list[Message]:
     """Return the messages as a list.
 
     Raises:
-        TypeError: they are no list of dicts, or a content is neither text nor a list of parts.
+        TypeError: they are not a list of dicts, or a content is neither text nor a list of parts.
     """
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         raise TypeError(
@@ -516,7 +515,7 @@ def _require_messages(messages: object) -> list[Message]:
 
 
 def _content_with_misfits(reply: Reply) -> str | list[Any]:
-    """Return what the model wrote, with the calls that are no text of the content: those that do not fit."""
+    """Return what the model wrote, with the calls that are not in the content: those that do not fit."""
     text, _ = joined_text(reply.content)
     misfits = [call.text for call in reply.report.refused if call.reason == MISFIT and call.text not in text]
     return with_text(reply.content, "\n".join(misfits))

@@ -1,4 +1,4 @@
-"""Names of tools that an API does not allow, and those that stand for them: `a.b` and `a_b`."""
+"""Names of tools that an API does not allow, and the names sent instead: `a.b` and `a_b`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ToolNames:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Take the names. What an API allows stays, whatever stands beside it."""
+        """Choose a name for each. A name that an API allows stays as it is, whatever the others are."""
         self._allowed: dict[str, str] = {}
         self._own: dict[str, str] = {}
         for name in sorted(names, key=lambda name: not _ALLOWED.fullmatch(name)):

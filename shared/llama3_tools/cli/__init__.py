@@ -9,14 +9,14 @@ __all__ = ["main"]
 
 _PACKAGES = frozenset({"click", "rich"})
 _EXTRAS = {"accept": "cli,acceptance", "doctor": "cli,acceptance", "serve": "gateway"}
-"""The extras of a subcommand, where it needs more than `cli`."""
+"""The extras of a subcommand, if it needs more than `cli`."""
 
 
 def main() -> None:
     """Run the command with the arguments of this process, and end the process.
 
     Raises:
-        SystemExit: always, with the command's status: 0; 1 where cases failed; 2 where it could not run.
+        SystemExit: always, with the command's status: 0; 1 if cases failed; 2 if it could not run.
     """
     try:
         from llama3_tools.cli.group import llama3_tools  # noqa: PLC0415 - the extra may be missing

@@ -1,4 +1,4 @@
-"""`llama3-tools extract`: model outputs in, JSON lines out; or, with `--show`, why something was or was not called."""
+"""`llama3-tools extract`: model outputs in, JSON lines out; or, with `--show`, why something is a call or not."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FINAL_BREAK = re.compile(r"\r?\n\Z")
 @limit_option
 @click.option("--split-reasoning", is_flag=True, help="Print reasoning (<think>…</think>) separately from the content.")
 @click.option("--incomplete", is_flag=True, help="A limit ended the outputs (finish reason `length`).")
-@click.option("--show", is_flag=True, help="Print each output in colour, and say why something was or was not called.")
+@click.option("--show", is_flag=True, help="Print each output in colour, and say why something is a call or not.")
 @color_option
 def extract(  # noqa: PLR0913 (an option each)
     files: tuple[str, ...],
@@ -60,8 +60,8 @@ def extract(  # noqa: PLR0913 (an option each)
 ) -> None:
     """Read the content and the tool calls in model outputs.
 
-    Each FILE holds one output. Without a FILE, or for `-`, the output is read from standard input. The command prints
-    one line of JSON for each output; with --show, it prints the output in colour and explains it.
+    Each FILE contains one output. Without a FILE, or for `-`, the output is read from standard input. The command
+    prints one line of JSON for each output; with --show, it prints the output in colour and explains it.
 
     The exit status is 0, or 2 if a file could not be read.
     """
@@ -123,8 +123,8 @@ def _line(name: str, text: str, extraction: Extraction, *, has_reasoning: bool) 
 
 
 def _call(call: ToolCall) -> str:
-    """Return a call as JSON. Arguments in which nothing was changed stand as the model wrote them."""
-    arguments = _LINE_BREAK.sub(" ", call.usable_json)  # in JSON, they only stand outside of strings
+    """Return a call as JSON. Arguments in which nothing was changed are as the model wrote them."""
+    arguments = _LINE_BREAK.sub(" ", call.usable_json)  # JSON has line breaks only outside of strings
     facts: dict[str, object] = {"id": call.id, "format": call.format, "span": call.span}
     if call.changes:
         facts["changes"] = [{"path": one.path, "declared": one.declared} for one in call.changes]

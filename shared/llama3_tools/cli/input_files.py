@@ -15,7 +15,7 @@ STDIN = "-"
 
 
 def read_text(name: str) -> str:
-    """Read a file as it is, line breaks included; a mark of the byte order is no part of it.
+    """Read a file as it is, line breaks included; a mark of the byte order is not part of it.
 
     Raises:
         OSError: it cannot be read.
@@ -36,7 +36,7 @@ def read_tools(name: str) -> Sequence[ToolLike]:
     """Read the tools in a file: a JSON list of OpenAI tools, the body of a request, or one tool.
 
     Raises:
-        click.UsageError: it cannot be read, or holds something else.
+        click.UsageError: it cannot be read, or contains something else.
     """
     try:
         tools = read_tool_list(read_text(name))

@@ -1,4 +1,4 @@
-"""The terminal, with colours where it has them."""
+"""The terminal, with colours if it has any."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def console(color: ColorChoice, *, stderr: bool = False, is_endless: bool = Fals
     Args:
         color: when to print in colour.
         stderr: whether it prints to standard error.
-        is_endless: whether lines are as long as they are where no terminal has a width, in a file or a pipe.
+        is_endless: whether lines have no limit, as in a file or a pipe.
     """
     screen = _Screen(
         stderr=stderr,

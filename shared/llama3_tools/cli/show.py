@@ -31,11 +31,11 @@ _MARGIN = "  "
 
 
 def show_output(screen: Console, name: str, whole: SegmentedOutput, others: Sequence[OtherCall]) -> None:
-    """Print an output in colour, then what was called, what was not, and why.
+    """Print an output in colour, then what counts as a call, what does not, and why.
 
     Args:
         screen: where to.
-        name: what the output is called, such as its file.
+        name: the output's name, such as its file.
         whole: the output, in segments.
         others: the calls that it would have with other options.
     """

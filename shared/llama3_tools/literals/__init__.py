@@ -1,1 +1,1 @@
-"""Objects of JSON and literals of Python: by the scanner in C where all is there, token by token where it is not."""
+"""Objects of JSON and literals of Python: by the scanner in C if all is there, token by token if it is not."""

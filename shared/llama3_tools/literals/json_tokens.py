@@ -27,7 +27,7 @@ class _Due(Enum):
     LITERAL = "the rest of true, false or null"
 
 
-# As names of their own: a member of an enum takes ten times as long to look up.
+# As separate names: a member of an enum takes ten times as long to look up.
 _VALUE, _ITEM_OR_END, _KEY_OR_END, _KEY, _COLON, _COMMA_OR_END, _STRING, _NUMBER, _LITERAL = _Due
 
 _VALUES = (_VALUE, _ITEM_OR_END)
@@ -188,7 +188,7 @@ class JsonTokens:
             pos += 1
 
     def _broken(self, due: _Due, text: str, pos: int, base: int) -> int:
-        """Refuse what is at an index, where something else was due; return the index, which `read` returns."""
+        """Refuse what is at an index, as something else was due; return the index, which `read` returns."""
         is_string = base + pos == self._string_end  # which was meant to go on: `"F-1; {"name"`
         self.resume = self.last if due in _IN_TOKEN or is_string else base + pos
         detail = f"expected {due.value} at offset {base + pos}, found {text[pos]!r}"

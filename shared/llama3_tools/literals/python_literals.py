@@ -68,7 +68,7 @@ def plain_arguments(text: str, at: int) -> tuple[dict[str, Any], str, int] | Non
 
     Each of them has a name, and is a string on one line without escapes, a number, a constant, or a list of such
     strings and numbers. All others, and calls that are not all there, are for `BracketSpan` and `parse_arguments`. They
-    come to the same where both read a call.
+    come to the same if both read a call.
 
     >>> plain_arguments("get_weather(city='Paris', days=3) it is", 11)
     ({'city': 'Paris', 'days': 3}, '{"city": "Paris", "days": 3}', 33)
@@ -344,7 +344,7 @@ def _unescaped_tolerantly(written: str, quote: str) -> str:
 
 
 def _unexpected(token: re.Match[str], expected: str) -> ValueError | EOFError:
-    """Return the error for a token where something else is expected, or for the end of the text in or before it."""
+    """Return the error for an unexpected token, or for the end of the text in or before it."""
     kind, written = token.lastgroup, shortened(token[token.lastgroup or 0])
     found = "a string" if kind == "string" else repr(written) if kind else "the end"
     if kind == "word":

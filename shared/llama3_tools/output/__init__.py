@@ -1,1 +1,1 @@
-"""A whole output: its segments in order, what became of each and why, and what other options would call."""
+"""A whole output: its segments in order, what happened to each and why, and what other options would call."""

@@ -1,4 +1,4 @@
-"""What became of each place of an output and why, in the words that the command and the page *Try it* both use."""
+"""What happened to each place of an output and why, in the words that the command and the page *Try it* both use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOTHING = (
 
 
 class Place(NamedTuple):
-    """Where something stands, as editors count: both begin with 1."""
+    """Where something is, as editors count: both begin with 1."""
 
     line: int
     column: int
@@ -40,17 +40,17 @@ class Place(NamedTuple):
         return f"{self.line}:{self.column}"
 
     def after(self, text: str) -> Place:
-        """Return the place after a text that stands here."""
+        """Return the place after a text that begins here."""
         lines = text.count("\n")
         return Place(self.line + lines, len(text) - text.rfind("\n") if lines else self.column + len(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What became of a place of the output. No character hides in its texts."""
+    """What happened to a place of the output. No character hides in its texts."""
 
     kind: SegmentKind
-    """What became of it. `TEXT`: it would be a call with other options."""
+    """What happened to it. `TEXT`: it would be a call with other options."""
     place: Place
     """Where it begins."""
     segment: int
@@ -70,7 +70,7 @@ class ExplainedOutput:
     summary: str
     """How many calls and rejections it has: `1 call, 2 rejections`."""
     explanations: tuple[Explanation, ...]
-    """What became of its places, in order; what is mere text or quotation needs no explanation."""
+    """What happened to its places, in order; what is mere text or quotation needs no explanation."""
     remark: str | None
     """What is said of the whole, if nothing in it looks like a call."""
 
@@ -78,7 +78,7 @@ class ExplainedOutput:
 def explain_output(
     whole: SegmentedOutput, others: Sequence[OtherCall], spelled: Mapping[Option, str]
 ) -> ExplainedOutput:
-    """Say what was called in an output, what was not, and why.
+    """Say what counts as a call in an output, what does not, and why.
 
     >>> from llama3_tools import Extractor
     >>> from llama3_tools.output.segments import read_segments
@@ -139,7 +139,7 @@ def _explanations(
 def _placed(
     extraction: Extraction, others: Sequence[OtherCall]
 ) -> tuple[dict[int, list[OtherCall]], list[tuple[int, list[OtherCall]]]]:
-    """Return the other calls by the rejection in which they stand, and the rest by their offsets, the last first."""
+    """Return the other calls by the rejection in which they are, and the rest by their offsets, the last first."""
     rejected: list[Span] = [rejection.span for rejection in extraction.rejections]
     in_rejections: dict[int, list[OtherCall]] = defaultdict(list)
     elsewhere: dict[int, list[OtherCall]] = defaultdict(list)
@@ -156,7 +156,7 @@ def _oddities(call: ToolCall) -> str:
 
 
 def _fitting(call: ToolCall) -> Iterator[str]:
-    """Say what was changed in a call's arguments to fit their schema, and what does not fit all the same."""
+    """Say what was changed in a call's arguments to fit their schema, and what still does not fit."""
     for change in call.changes:
         before, after = (shortened(shown(value), 60) for value in (change.before, change.after))
         yield escape_invisible(f"{change.path} is {change.declared}: {before} became {after}", exact=True)

@@ -31,7 +31,7 @@ _NAMES = (
 
 
 class Option(Enum):
-    """An option by which more may be called."""
+    """An option by which more may count as a call."""
 
     FORMATS = "formats"
     """All of them."""
@@ -53,7 +53,7 @@ class OtherCall:
 
 
 def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> list[OtherCall]:
-    """Return the calls that an output would have with another option, where it has none.
+    """Return the calls that an output without calls would have with another option.
 
     >>> (f,) = other_calls(Extractor(), "f(a=1)")
     >>> print(*(option.value for option in f.options), f.call)
@@ -122,7 +122,7 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
     Args:
         extractor: the extractor.
         options: the options.
-        names: what the tools are called that `TOOLS` declares.
+        names: the names of the tools that `TOOLS` declares.
     """
     now, tools = extractor.options, extractor.tools
     if Option.TOOLS in options:
@@ -143,6 +143,6 @@ def _names(text: str) -> list[str]:
 
 
 def _named(extraction: Extraction) -> list[str]:
-    """Return the names of the tools that are called, or seem to be."""
+    """Return the names of the tools that calls, or seeming calls, name."""
     named = [call.name for call in extraction.tool_calls] + [one.name for one in extraction.rejections if one.name]
     return [name.removesuffix(METHOD) for name in named]

@@ -1,4 +1,4 @@
-"""A model output in segments, each with what became of it: to show a person why something was or was not called."""
+"""A model output in segments, each with what happened to it: to show a person why something is a call or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from llama3_tools.values import Extraction, fields_shown
 
 
 class SegmentKind(str, Enum):
-    """What became of a segment of the output."""
+    """What happened to a segment of the output."""
 
     TEXT = "text"
     """It is content, or reasoning that was split off."""
@@ -21,7 +21,7 @@ class SegmentKind(str, Enum):
     REJECTED = "rejected"
     """It looked like a call: there is a rejection for it. It is content or reasoning, a token at an edge aside."""
     QUOTED = "quotation"
-    """It is content or reasoning in which nothing is called: a listing, thoughts, another's turn (principle 4)."""
+    """Content or reasoning in which nothing counts as a call: a listing, thoughts, another's turn (principle 4)."""
     REMOVED = "removed"
     """It is neither: markup that went with a call, a protocol token at an edge, or white space (principle 2)."""
 
@@ -31,7 +31,7 @@ class Segment:
     """A segment of the output. The segments of an output, joined, are the output."""
 
     kind: SegmentKind
-    """What became of it."""
+    """What happened to it."""
     text: str
     """The segment as the model wrote it."""
     index: int | None = None
@@ -53,7 +53,7 @@ class SegmentedOutput:
 
 
 def read_segments(extractor: Extractor, text: str, *, complete: bool = True) -> SegmentedOutput:
-    """Take one whole model output apart, and cut it into segments. Reasoning stands in its place.
+    """Return the segments of one whole model output. Reasoning keeps its place.
 
     >>> output = read_segments(Extractor(), 'Sure. <tool_call>{"name": "f", "arguments": {}}</tool_call>')
     >>> for segment in output.segments:

@@ -24,7 +24,7 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def first_overlap(spans: Sequence[Span], span: Span) -> int | None:
-    """Return the index of the first span that overlaps a given one, or `None` if none does.
+    """Return the index of the first span that overlaps a given one, or `None`.
 
     >>> first_overlap([(0, 2), (4, 6)], (2, 9)), first_overlap([(0, 2), (4, 6)], (2, 4))
     (1, None)
@@ -34,7 +34,7 @@ def first_overlap(spans: Sequence[Span], span: Span) -> int | None:
 
 
 def index_at(spans: Sequence[Span], offset: int) -> int | None:
-    """Return the index of the span that holds the character at an offset, or `None` if none does.
+    """Return the index of the span that contains the character at an offset, or `None`.
 
     >>> index_at([(0, 2), (4, 6)], 4), index_at([(0, 2), (4, 6)], 2)
     (1, None)

@@ -44,7 +44,7 @@ class Complaints:
 
         Args:
             name: the tool's name, if it is known.
-            reason: why it is no call.
+            reason: why it is not a call.
             detail: what was found.
         """
         if reason is RejectionReason.TOO_MANY:

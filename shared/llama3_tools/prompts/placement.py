@@ -1,4 +1,4 @@
-"""Where the tool prompt stands in a conversation: one decision for every framework's messages."""
+"""Where the tool prompt is in a conversation: one decision for every framework's messages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ToolsIn: TypeAlias = Literal["user", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a prompt stands, among messages or among the parts of one message."""
+    """Where a prompt is, among messages or among the parts of one message."""
 
     index: int
     """The place, counted from 0."""
     is_new: bool
-    """Whether the prompt is inserted there; otherwise what stands there takes it."""
+    """Whether the prompt is a new message or part; otherwise it joins the one that is there."""
 
 
 def find_place(roles: Sequence[str], tools_in: ToolsIn) -> Place:
@@ -30,7 +30,7 @@ def find_place(roles: Sequence[str], tools_in: ToolsIn) -> Place:
 
     Args:
         roles: the role of each message: `user`, `system`, or any other word.
-        tools_in: the role that takes it. A new user message stands after the system messages in front, a new system
+        tools_in: the role that takes it. A new user message goes after the system messages in front, a new system
             message before all.
     """
     for index, role in enumerate(roles):
@@ -56,7 +56,7 @@ def put_prompt(prompt: str, parts: Sequence[str | None], tools_in: ToolsIn) -> t
         tools_in: the message's role.
 
     Returns:
-        The place of the text among the parts, and the whole text that stands there.
+        The place of the text among the parts, and the whole text that is there.
     """
     texts = [index for index, part in enumerate(parts) if part is not None]
     if not texts:

@@ -84,7 +84,7 @@ def render_tool_prompt(
         tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
 
     Raises:
-        TypeError: `tools` is no list of tools, or `tool_choice` no `str`.
+        TypeError: `tools` is not a list of tools, or `tool_choice` is not a `str`.
         ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
         ValueError: `prompt_format` is none of the formats.
     """
@@ -120,7 +120,7 @@ def render_response_prompt(
         tool_choice: `"auto"`, `"required"`, or the name of the one tool to call.
 
     Raises:
-        TypeError: `tools` is no list of tools, or `tool_choice` no `str`.
+        TypeError: `tools` is not a list of tools, or `tool_choice` is not a `str`.
         ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
     """
     declared = declare_tools([] if tools is None else tools)
@@ -138,10 +138,10 @@ def render_response_prompt(
 
 
 def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_format: PromptFormat = "json") -> str:
-    """Render a call as the model would have written it, to show it what it called before.
+    """Render a call as the model would have written it, to show it an earlier one.
 
     What a form has no place for is written as JSON: a name with a space in it, say, and in Python an argument whose
-    name is no identifier.
+    name is not an identifier.
 
     >>> render_tool_call("get_weather", {"city": "Paris"})
     '{"name": "get_weather", "parameters": {"city": "Paris"}}'
@@ -157,7 +157,7 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
         prompt_format: the form in which to write.
 
     Raises:
-        TypeError: `name` is no `str`, or `arguments` neither a mapping nor one.
+        TypeError: `name` is not a `str`, or `arguments` is neither a mapping nor one.
         ValueError: `name` is empty, or `prompt_format` none of the formats.
     """
     _require_format(prompt_format)
@@ -182,7 +182,7 @@ def render_tool_calls(
 ) -> str:
     """Render the calls of one message as the model would have written them.
 
-    Pythonic ones are one list, where each of them can be written so. Others stand on a line each.
+    Pythonic ones are one list, if each of them can be written so. Others get a line each.
 
     >>> render_tool_calls([("now", {}), ("get_weather", {"city": "Paris"})], prompt_format="pythonic")
     "[now(), get_weather(city='Paris')]"
@@ -195,7 +195,7 @@ def render_tool_calls(
         prompt_format: the form in which to write.
 
     Raises:
-        TypeError: `calls` are no pairs, a name is no `str`, or arguments are neither a mapping nor one.
+        TypeError: `calls` are not pairs, a name is not a `str`, or arguments are neither a mapping nor one.
         ValueError: a name is empty, or `prompt_format` none of the formats.
     """
     _require_format(prompt_format)
@@ -258,8 +258,8 @@ def render_tool_result(
     'Error of get_weather: no such city'
 
     Args:
-        name: the tool's name; `None` where it is not known.
-        result: what it gave; empty where that follows in another form, such as an image.
+        name: the tool's name; `None` if it is not known.
+        result: what it gave; empty if that follows in another form, such as an image.
         arguments: what it was called with, to tell two results of one tool apart; as text, they are taken as they are.
         is_error: whether it failed.
     """
@@ -287,7 +287,7 @@ def _rendered(declared: Mapping[str, Tool]) -> list[str]:
 
 
 def _choice(tool_choice: ToolChoice) -> list[str]:
-    """Say which tool has to be called, where one has to."""
+    """Say which tool has to be called, if one has to."""
     if tool_choice == "auto":
         return []
     return [_REQUIRED if tool_choice == "required" else _NAMED.format(name=tool_choice)]
@@ -313,11 +313,11 @@ def formats_asked_for(
     Args:
         prompt_format: the form that was asked for.
         formats: what else is to be read, by name, or `"all"`; `"none"`: nothing. `None`: what is always read.
-        tools: the names of the tools, where calls of others go through, too: then code is asked for only if
+        tools: the names of the tools, if calls of others go through, too: then code is asked for only if
             `code_interpreter` is one of them.
 
     Raises:
-        TypeError: `formats` is no list of names.
+        TypeError: `formats` is not a list of names.
         ValueError: `formats` names none that there is.
     """
     if formats is None:
@@ -330,9 +330,9 @@ def formats_asked_for(
 
 
 def _in_python(written: str) -> str | None:
-    """Write JSON arguments as those of a Python call; what is no JSON object stays as it is.
+    """Write JSON arguments as those of a Python call; what is not a JSON object stays as it is.
 
-    `None` where that is not possible: a dict alone could be the value of a tool's first parameter, and an integer may
+    `None` if that is not possible: a dict alone could be the value of a tool's first parameter, and an integer may
     have more digits than Python writes.
     """
     parsed = parse_whole(written)

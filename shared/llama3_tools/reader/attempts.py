@@ -1,4 +1,4 @@
-"""What an attempt is: a rejection that is worth asking the model again (principle 7). Nothing else decides it.
+"""What counts as an attempt: a rejection worth asking the model again for (principle 7). Only this module decides.
 
 It is decided at the end of a turn, from evidence: the shape, the reason, and the text shortly before and after.
 """
@@ -27,7 +27,7 @@ _ALONE = re.compile(
     rf"(?:\d{{1,4}}[.)][ \t]+)?(?:{_FILL}{_LABEL}){{0,2}}"
     rf"(?:{_TAG}|[^\w.!?…>=|#])*(?:<[A-Za-z|/][^<>\n]{{0,60}})?\Z"
 ).match
-"""What may be before it on a line of its own: the marker of a list, a label or two, punctuation, markup."""
+"""What may be before it on the same line: the marker of a list, a label or two, punctuation, markup."""
 _MARKER = re.compile(
     rf"(?=(?P<marks>(?:{_TAG}|<[A-Za-z|/][^<>\n]{{0,60}}\Z|[^\w•*+-])*))(?P=marks)"
     r"(?:[•*+-]\s|\d{1,4}[.)]|(?P<label>[^\W\d]))"
@@ -108,7 +108,7 @@ class Evidence:
     in_list: bool = False
     """Whether it is in a list of pythonic calls."""
     in_thoughts: bool = False
-    """Whether it is in thoughts, which are no answer."""
+    """Whether it is in thoughts, which are not an answer."""
     is_odd: bool = False
     """Whether only its name was found, in an odd form: its arguments are in what follows."""
     parameters: Collection[str] = ()
@@ -117,12 +117,12 @@ class Evidence:
 
     @property
     def is_full(self) -> bool:
-        """Whether as much of what follows has come as anyone looks at."""
+        """Whether enough of the following text has come."""
         return len(self.after) >= MOST_AFTER
 
     @property
     def may_close(self) -> bool:
-        """Whether it is in markup that is open so far, and is not told of: `<tool_call> is a tag`."""
+        """Whether it is in markup that is still open and is not prose about a tag: `<tool_call> is a tag`."""
         if not self.in_markup or self.is_run_into or self.is_full or _CLOSER(self.after) is not None:
             return False
         return not (self.after[:1] == " " and _on_line(self.after) is After.WORDS)
@@ -141,7 +141,7 @@ class Evidence:
         return not self.begins_line and text != "" and not text.endswith(_ENDS_CLAUSE)
 
     def is_told(self, *, has_words: bool) -> bool:
-        """Return whether a label or the marker of a list says that it is a part of an answer.
+        """Return whether a label or a list marker shows that it is part of an answer.
 
         >>> Evidence(Shape.NAMED, "Refused: ").is_told(has_words=True)
         True
@@ -163,7 +163,7 @@ class Evidence:
 
     @property
     def is_elided(self) -> bool:
-        """Whether something is left out of its arguments, or it goes on as code does: `[f(a=x) for x in xs]`."""
+        """Whether its arguments leave something out, or it continues as code: `[f(a=x) for x in xs]`."""
         if not (self.is_odd or self.is_whole) and self.after.lstrip().startswith(("...", "…")):
             return True
         if self.in_list and _LOOP(self.after):
@@ -245,7 +245,7 @@ def is_attempt(  # noqa: C901, PLR0911 (one rule after the other)
         found: what is known of the rejection.
         reason: why it was rejected.
         has_words: whether the output has words before it, thoughts aside; or anywhere else, if it is in thoughts.
-        words_follow: tells whether words follow, calls and further rejections aside; asked only if it matters.
+        words_follow: whether words follow, calls and further rejections aside; asked only if it matters.
     """
     if found.is_part or reason in _NEVER or (found.is_elided and not found.in_markup):
         return False

@@ -52,7 +52,7 @@ class Reader(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Candidate:
-    """What may be a call, and is not complete yet."""
+    """A possible call that is not complete yet."""
 
     begin: int
     """The offset of its first character; if the tool is named before it, of that name or tag."""
@@ -76,7 +76,7 @@ class Candidate:
 
 
 class Candidates:
-    """Judges candidates by the rules, and keeps what bounds the work on them."""
+    """Judges candidates by the rules, and limits the work on them."""
 
     def __init__(self, rules: Rules, window: Window, content: Content) -> None:
         self.rules = rules
@@ -125,7 +125,7 @@ class Candidates:
         return Outcome(end, found, raw=raw)
 
     def mend(self, candidate: Candidate, flawed: Outcome) -> Outcome | None:
-        """Begin to repair an object that is not strict JSON, if that is asked for and may help."""
+        """Begin to repair an object that is not strict JSON, if the options ask for it and it may help."""
         may_close = candidate.start not in self._unclosed and not self.window.is_aborted
         if not (self.rules.options.repair and may_close and candidate.quoted is None):
             return flawed
@@ -178,7 +178,7 @@ class ObjectReader:
         return self._outcome(candidate, tokens)
 
     def _outcome(self, candidate: Candidate, tokens: JsonTokens) -> Outcome | None:
-        """Return what an object is that was read to its end, or to where it broke."""
+        """Return the outcome of an object that was read to its end, or to its flaw."""
         candidates = self._candidates
         refusal = tokens.refusal
         if refusal is not None:
@@ -231,7 +231,7 @@ class _Mending:
         return self._flawed
 
     def _mended(self, candidate: Candidate, written: str) -> Found | None:
-        """Return the call that a malformed object must have meant, if it was not called before."""
+        """Return the call that a malformed object must have meant, if it did not occur before."""
         json = mend_object(written)
         parsed = parse_object(json, 0) if json else None
         if parsed is None or parsed.flaw:

@@ -1,7 +1,7 @@
-"""The content, the reasoning, and the events that carry them and the calls (principle 2).
+"""The content, the reasoning, and the events for them and for the calls (principle 2).
 
-What touches a call goes with it. So white space, markup, delimiters and waiting calls are held until it is known what
-follows.
+What touches a call is dropped with it. So white space, markup, delimiters and waiting calls are held back until
+more text has come.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Last(Enum):
     THOUGHT = "reasoning that was split off"
 
 
-# As names of their own: a member of an enum takes ten times as long to look up.
+# As separate names: a member of an enum takes ten times as long to look up.
 NOTHING, TEXT, CALL, THOUGHT = Last
 
 
 class Trace(NamedTuple):
-    """The places of the pieces of an output that stayed, to show them to a person."""
+    """The places of an output's pieces that stayed, to show them to a person."""
 
     kept: list[tuple[int, int]]
     quoted: list[tuple[int, int]]
@@ -72,7 +72,7 @@ class Content:
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
-        """The calls that wait; each stands among what is held, too."""
+        """The calls that wait; each is among what is held, too."""
         self.held_from = 0
         """The offset after the last text or call: everything from there on is held."""
         self._trace: Trace | None = None
@@ -138,7 +138,7 @@ class Content:
             waiting.is_sure = True
 
     def settle(self, stays_text: Callable[[Waiting], bool]) -> None:
-        """Make the waiting calls, of which there are some, except those that stay text."""
+        """Make the waiting calls (at least one), except those that stay text."""
         self.last = self._last_settled
         held, opening = self._held, self._opening
         self._held, self._opening, self.waiting = [], -1, []
@@ -178,7 +178,7 @@ class Content:
         return self._tail.count(opener) <= self._tail.count(bracket)
 
     def keep_trace(self, *, is_quoted: bool) -> Trace:
-        """Begin to note where pieces are; return what will have them, in quotation at first or not."""
+        """Begin to note where pieces are, in quotation at first or not; return the record of them."""
         self._trace = trace = Trace([], [(0, 0)] if is_quoted else [])
         return trace
 
@@ -294,7 +294,7 @@ class Content:
         return len(closing)
 
     def _emit(self, text: str, end: int, length: int) -> None:
-        """Emit text as content: so many of its last characters are in the output, up to an offset."""
+        """Emit text as content. So many of its last characters are in the output, up to an offset."""
         self._add(text)
         self._tail = (self._tail + text)[-_TAIL:]
         if self._trace is not None:

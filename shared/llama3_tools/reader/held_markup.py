@@ -112,7 +112,7 @@ class HeldMarkup:
         return self.quoted if self.text else self._quotation.why(at)
 
     def place_of(self, at: int) -> Place:
-        """Return what the place is in where the markup before a candidate begins, or the candidate itself."""
+        """Return the place of a candidate, or of the markup before it."""
         if not self.text:
             return self._around.place(at)
         return PART if self._is_in_tag_of_tool else self.place
@@ -125,7 +125,7 @@ class HeldMarkup:
         return any(tag in self._names or named in self._names for tag, named in _TAGS(self.text)[:-1])
 
     def note(self, at: int) -> None:
-        """Note what is known of an index at which markup begins; after a call, that is known."""
+        """Note the facts about the index at which markup begins; after a call, they are known."""
         self.before = self._line_before(at)
         self.quoted = self._quotation.why(at)
         self.place = self._around.place(at)

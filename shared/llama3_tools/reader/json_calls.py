@@ -162,7 +162,7 @@ def argued_call(name: str, parsed: JsonObject, tools: Mapping[str, Tool] | None)
 
 
 def is_like_call(text: str, tool: Tool | None) -> bool:
-    """Return whether an object looks like a call: by its keys, or as it says a tool's name and its parameters alone.
+    """Return whether an object looks like a call: by its keys, or because it has only a tool's name and its parameters.
 
     >>> tool = Tool("now", parameters={"properties": {"zone": {}}})
     >>> is_like_call('{"name": "now", "zone": "CET"}', tool), is_like_call('{"name": "now", "status": "ok"}', tool)
@@ -221,7 +221,7 @@ def _name_of(members: Mapping[str, Any]) -> str | None:
 
 
 def _key_of_name(members: Mapping[str, Any], tools: Mapping[str, Tool] | None) -> str | Refusal | None:
-    """Return the other key that has the name."""
+    """Return another key under which the name is."""
     if members.get("type") == "function" and isinstance(members.get("function"), str):
         return "function"  # the 1B's shape
     if not tools or not members.keys().isdisjoint(ENVELOPES):

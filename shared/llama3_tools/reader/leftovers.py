@@ -1,4 +1,4 @@
-"""Odd forms that name a declared tool, in text that is left: they are reported, as nothing is silent (principle 7)."""
+"""Odd forms that name a declared tool, in leftover text: they are reported, as nothing is silent (principle 7)."""
 
 from __future__ import annotations
 

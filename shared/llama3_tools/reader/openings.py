@@ -131,7 +131,7 @@ def _begin_thought(turn: Turn, match: re.Match[str]) -> State:
 
 
 def _begin_quotation(turn: Turn, match: re.Match[str], region: Region) -> State:
-    """Begin quotation with a tag, which is text, unless it is that of reasoning that is split off."""
+    """Begin quotation with a tag. The tag is text, unless it begins reasoning that is split off."""
     turn.settle()
     if turn.quotation.why(match.start()) is not None:
         return turn.put_as_text(match.end())

@@ -1,4 +1,4 @@
-"""How far a call has come that is being written, for a display (principle 8)."""
+"""How much of a call has been written, for a display (principle 8)."""
 
 from __future__ import annotations
 

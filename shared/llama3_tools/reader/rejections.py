@@ -66,7 +66,7 @@ class Rejections:
         self._names = names
         self._limit = limit
         self._list: list[tuple[Rejection, Evidence | None]] = []
-        """The rejections, with what is known of each; `None`: it is no attempt."""
+        """The rejections, with what is known of each; `None`: it is not an attempt."""
         self._passed = 0
         """How many of the first ones are not wanted."""
         self._first: Rejection | None = None
@@ -78,7 +78,7 @@ class Rejections:
         self._looked_over = 0
         """The offset up to which text was looked over for what is left."""
         self.words_from = -1
-        """The offset of the first word in the content that is no thought, and no candidate; -1 if there is none."""
+        """The offset of the first word of the content outside of thoughts and candidates; -1 if there is none."""
 
     def add(self, start: int, end: int, refusal: Refusal, evidence: Evidence | None = None) -> None:
         """Add a rejection, from one offset to another, with what is known of it if it may be an attempt."""
@@ -101,7 +101,7 @@ class Rejections:
         self._broke_at = offset
 
     def note_words(self, piece: str, offset: int) -> None:
-        """Note text that is no thought and no candidate, from an offset on."""
+        """Note text outside of thoughts and candidates, from an offset on."""
         if (word := _WORD(piece)) is not None:
             self.words_from = offset + word.start()
 
@@ -157,7 +157,7 @@ class Rejections:
             self.add(base + left.start, base + left.end, refusal, evidence)
 
     def _name_last(self, name: str) -> bool:
-        """Give the last rejection the name of its tool if it has none and may be an attempt; return whether it does."""
+        """Add the tool's name to the last rejection if it has none and may be an attempt; return whether it did."""
         one, evidence = self._list[-1] if self._list else (None, None)
         if one is None or evidence is None or one.name is not None or evidence.shape is not Shape.OBJECT:
             return False

@@ -30,7 +30,7 @@ from llama3_tools.values import (
 )
 
 BUILT_IN = ("brave_search", "wolfram_alpha")
-"""Meta's built-in tools, which are called `NAME.call(…)`: meta-llama/llama-models, prompt_format.md of llama3_1."""
+"""Meta's built-in tools, which Llama calls as `NAME.call(…)`: meta-llama/llama-models, prompt_format.md of llama3_1."""
 
 _MESSAGES = ("message", "content", "thought")
 _LABELS = ("role", "name", "type", "id", "index", "finish_reason")

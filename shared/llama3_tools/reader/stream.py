@@ -72,7 +72,7 @@ class ExtractionStream:
 
         Args:
             complete: whether the model ended its turn, rather than a limit (finish reason `length` or
-                `content_filter`). If not, no open code is called (principle 6).
+                `content_filter`). If not, open code is not a call (principle 6).
 
         Returns:
             The last events, in order.
@@ -112,7 +112,7 @@ class ExtractionStream:
         """Return the first rejection so far that is wanted. What is not decided yet counts as an attempt.
 
         Args:
-            wanted: tells whether one is wanted. It has to be the same in each call.
+            wanted: whether one is wanted. It has to be the same in each call.
         """
         return self._turn.rejections.first(self._turn.content.calls, wanted)
 

@@ -1,6 +1,6 @@
-"""One turn: its parts, and what is done with text, markup and candidates.
+"""One turn: its parts, and what happens to text, markup and candidates.
 
-Each part owns what it changes; its methods tell it what happened. Here is what concerns several parts.
+Each part owns what it changes, and its methods tell it what happened. This module has what concerns several parts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class State(Enum):
     __hash__ = object.__hash__  # each state is one object: Enum's own hash takes a call in Python
 
 
-# As names of their own: a member of an enum takes ten times as long to look up.
+# As separate names: a member of an enum takes ten times as long to look up.
 TEXT, GAP, REGION, CANDIDATE = State
 
 BROKEN_OFF = Refusal(RejectionReason.TRUNCATED, "the stream broke off before it was certain to be a call")
@@ -58,7 +58,7 @@ _LOOK_AHEAD = 8
 
 
 class Turn:
-    """The parts of one turn, and what is done with several of them. Methods return the state to go on in."""
+    """The parts of one turn, and the actions on several of them. Methods return the next state."""
 
     def __init__(self, rules: Rules, *, keep_content: bool) -> None:
         self.rules = rules
@@ -93,7 +93,7 @@ class Turn:
         window.forget(cut, needed_from)
 
     def put(self, end: int, *, is_words: bool = True) -> None:
-        """Add text up to an index to the content, as words of the model or as what it did not mean as such."""
+        """Add text up to an index to the content, as the model's words or as something else."""
         window, rejections, region = self.window, self.rejections, self.quotation.region
         piece, offset = window.text[window.pos : end], window.base + end
         window.pos = end
@@ -212,7 +212,7 @@ class Turn:
         return REGION
 
     def end_region(self, end: int) -> State:
-        """End quotation after what closes it, which is text, unless it is the tag of reasoning that is split off."""
+        """End quotation. Its end is text, unless it is the tag of reasoning that is split off."""
         region = self.quotation.region
         if region is not None and region.is_split:
             self.window.pos = end
@@ -329,7 +329,7 @@ class Turn:
             return self.begin_code()
         is_meant = self._has_call_shape(candidate, refusal, raw)
         evidence = self._evidence(candidate, refusal, raw, is_whole=is_whole)
-        # An object that is no call may be anyone's: `{"name": "Al", oops}` names no tool.
+        # An object that is not a call may be anyone's: `{"name": "Al", oops}` names no tool.
         if is_json and not is_meant and (refusal.reason is RejectionReason.MALFORMED or not is_whole):
             refusal = refusal._replace(name=None)
         if candidate.quoted is not None:
@@ -362,7 +362,7 @@ class Turn:
         return GAP if self.markup.in_list else TEXT
 
     def _has_call_shape(self, candidate: Candidate, refusal: Refusal, raw: str) -> bool:
-        """Return whether a candidate has the shape of a call: then it is no data, and its fence no quotation."""
+        """Return whether a candidate has the shape of a call: then it is not data, and its fence is not quotation."""
         if candidate.is_part:
             return False
         if candidate.format == "pythonic":
@@ -413,7 +413,7 @@ class Turn:
         return bool((opened and open_tool_markup(f"<{opened}>")) or open_tool_markup(self.markup.text))
 
     def _report_tag(self) -> None:
-        """Report markup whose name says tool, func or call, and that has something else in it."""
+        """Report markup whose name says tool, func or call, if it has something else in it."""
         markup, window = self.markup, self.window
         tag = open_tool_markup(markup.text)
         if not tag or markup.quoted is not None or markup.place is PART or self.quotation.region is not None:

@@ -1,4 +1,4 @@
-"""The window: the text of a turn that was not read yet, and a little of what was."""
+"""The window: the unread text of a turn, and a little of what was read."""
 
 from __future__ import annotations
 

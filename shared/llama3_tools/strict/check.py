@@ -61,10 +61,10 @@ def parse_response(  # noqa: PLR0913 (an option each)
     llama3_tools.errors.ResponseFormatError: text_around: 'On it. ' before the JSON object, at offset 0. ...
 
     Args:
-        text: what the model wrote. White space of JSON's may stand at either end, and nothing else.
+        text: what the model wrote. Only JSON's white space may surround the object.
         tools: the tools that may be called; `None`: any name may be called. Whether the arguments fit a tool's schema
             is not looked at.
-        multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
+        multiple: the calls are in an array `tool_calls`, rather than one in `tool_call`.
         tool_choice: `"auto"`, `"required"` for at least one call, or the name of the one tool that has to be called.
         coerce_arguments: whether arguments are made to fit the schema of their tool.
         limits: how deep, how long and how many calls may be. What goes beyond is an error. The message may be long.
@@ -72,8 +72,8 @@ def parse_response(  # noqa: PLR0913 (an option each)
 
     Raises:
         ResponseFormatError: the output is anything else. It says what is wrong, where, and keeps the output.
-        TypeError: `text` is not a `str`, `tools` is no list of tools, `tool_choice` no `str`, or `limits` are no
-            `Limits`.
+        TypeError: `text` is not a `str`, `tools` is not a list of tools, `tool_choice` is not a `str`, or `limits` is
+            not a `Limits`.
         ToolDefinitionError: a declaration that cannot be read, or a `tool_choice` that the tools do not allow.
         ValueError: `coerce_arguments` has no `tools` to go by, or a limit is too low.
     """
@@ -93,7 +93,7 @@ def parse_response(  # noqa: PLR0913 (an option each)
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """What the object has to hold."""
+    """What the object has to contain."""
 
     tools: Mapping[str, Tool] | None
     multiple: bool
@@ -172,7 +172,7 @@ def _check_envelope(parsed: JsonObject, wanted: _Format) -> None:
 
 
 def _calls(parsed: JsonObject, wanted: _Format) -> list[tuple[str, JsonObject]]:
-    """Return the calls that are written, each with words for where it stands."""
+    """Return the calls, each with words for its place."""
     key, value = wanted.key, parsed.members[wanted.key]
     if not wanted.multiple:
         if value is not None and not isinstance(value, dict):
@@ -204,14 +204,14 @@ def _check_call(call: JsonObject, wanted: _Format, where: str) -> None:
         raise _DeviationError(_Problem.TOOL_CHOICE, at_name, detail)
     found = read_call(call, wanted.tools)
     if isinstance(found, Refusal) and found.reason is RejectionReason.SCHEMA_ECHO:
-        raise _DeviationError(_Problem.WRONG_SHAPE, call.start, f"in {where} stands {found.detail}")
+        raise _DeviationError(_Problem.WRONG_SHAPE, call.start, f"{where} has {found.detail}")
     start, end = call.spans["arguments"]
     if not depth_is_within(call.text, start, end, limits.max_depth):
         detail = f"the arguments in {where} are nested deeper than {limits.max_depth} levels"
         raise _DeviationError(_Problem.OVER_LIMIT, start, detail)
     twice = key_twice(call.text, start, end)
     if twice is not None:
-        detail = f"the key {shortened(twice[0])!r} stands twice in one object of the arguments in {where}"
+        detail = f"the key {shortened(twice[0])!r} occurs twice in one object of the arguments in {where}"
         raise _DeviationError(_Problem.MALFORMED, twice[1], detail)
 
 

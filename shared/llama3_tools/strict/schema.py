@@ -17,7 +17,7 @@ _REFERENCES = ("$dynamicRef", "$recursiveRef", "$ref")
 _BY_NAME = ("dependencies", *WITH_NAMED)
 _LEFT_OUT = (
     *("$defs", "definitions"),  # lifted where it is used
-    *("$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary"),  # of a document of its own
+    *("$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary"),  # of a separate document
     *("discriminator", "nullable"),  # OpenAPI's: the one points to what is lifted, the other is written out
 )
 _ALLOWING = frozenset({"dependencies", "dependentSchemas", "patternProperties", *WITH_ONE, *WITH_SEVERAL, *_REFERENCES})
@@ -36,7 +36,7 @@ def response_json_schema(
 ) -> dict[str, Any]:
     """Return the JSON Schema of the strict response format: each tool's name with the arguments of that tool.
 
-    It refers to nothing outside of itself: what the tools' schemas refer to stands in its `$defs`. The tools' schemas
+    It refers to nothing outside of itself: what the tools' schemas refer to is in its `$defs`. The tools' schemas
     are taken as they are otherwise, so a server's wishes, such as `additionalProperties: false`, are theirs to fulfil;
     but a tool without properties takes none, and OpenAPI's `nullable` is written out.
 
@@ -46,15 +46,15 @@ def response_json_schema(
 
     Args:
         tools: the tools, as tool dicts or `Tool`s. `None`: any name with any arguments.
-        multiple: the calls stand in an array `tool_calls`, rather than one in `tool_call`.
+        multiple: the calls are in an array `tool_calls`, rather than one in `tool_call`.
         tool_choice: `"auto"`, `"required"` for at least one call, or the name of the one tool that may be called.
-        max_string: the most characters of a string, for a server whose strings may hold raw line breaks and need not
+        max_string: the most characters of a string, for a server whose strings may contain raw line breaks and need not
             end, such as llama-cpp-python's. Each string of the schema gets a `pattern` then, unless it has one: no line
             break, quotation mark or backslash, and an end.
 
     Raises:
-        TypeError: `tools` is no list of tools, or `tool_choice` no `str`.
-        ValueError: `max_string` is no positive number.
+        TypeError: `tools` is not a list of tools, or `tool_choice` is not a `str`.
+        ValueError: `max_string` is not a positive number.
         ToolDefinitionError: a declaration that cannot be read, a schema that refers to what is not in it, or a
             `tool_choice` that the tools do not allow.
     """
@@ -107,7 +107,7 @@ def _any_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _ending(schema: dict[str, Any], max_string: int | None) -> dict[str, Any]:
-    """Hold the string that a schema allows to one line with an end, where nothing else says what it may hold."""
+    """Limit a schema's string to one line of a fixed length, unless the schema already says what it may contain."""
     kind = schema.get("type")
     if max_string is None or schema.keys() & {"const", "enum", "pattern"} or schema.get("format") in _FORMATS:
         return schema
@@ -136,7 +136,7 @@ class _Lifting:
         self._definitions = definitions
         self._max_string = max_string
         self._names: dict[str, str] = {}
-        """The names in `definitions`, by the references that stand for them in the tool's own schema."""
+        """The names in `definitions`, by their references in the tool's own schema."""
 
     def arguments(self) -> dict[str, Any]:
         """Return the schema of the tool's arguments, which are an object in any case."""
@@ -168,7 +168,7 @@ class _Lifting:
         return deepcopy(value)
 
     def _lifted(self, reference: str) -> str:
-        """Lift what a reference stands for, once, and return its name."""
+        """Copy what a reference means to the definitions, once, and return its name."""
         if reference not in self._names:
             target = resolve_reference(self._tool.parameters, reference, default=None)
             if not isinstance(target, (Mapping, bool)):

@@ -26,7 +26,7 @@ class GrowingText:
         """How many characters it has."""
 
     def add(self, piece: str) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         short = self._short
         short.append(piece)
         self.length += len(piece)

@@ -32,7 +32,7 @@ def write_json(value: object, *, default: Callable[[Any], object] | None = None,
 
     Raises:
         TypeError: the value is not JSON, or has a key that JSON cannot have.
-        ValueError: it holds itself.
+        ValueError: it contains itself.
     """
     try:
         return json.dumps(value, ensure_ascii=False, default=default, sort_keys=sort_keys)
@@ -78,7 +78,7 @@ def _pieces(whole: object, default: Callable[[Any], object] | None, *, sort_keys
             open_ids.popitem()
         elif isinstance(value, (dict, list, tuple)):
             if id(value) in open_ids:
-                raise ValueError("it holds itself")
+                raise ValueError("it contains itself")
             open_ids[id(value)] = None
             opening, closing = "{}" if isinstance(value, dict) else "[]"
             yield opening

@@ -12,7 +12,7 @@ ToolChoice: TypeAlias = str
 
 
 def require_tool_choice(tool_choice: object, names: Collection[str] | None) -> None:
-    """Raise where the tools do not allow a choice.
+    """Raise if the tools do not allow a choice.
 
     >>> require_tool_choice("required", ["now"])
     >>> require_tool_choice("required", [])
@@ -24,7 +24,7 @@ def require_tool_choice(tool_choice: object, names: Collection[str] | None) -> N
         names: the tools that may be called; `None`: any, without their names being known.
 
     Raises:
-        TypeError: it is no `str`.
+        TypeError: it is not a `str`.
         ToolDefinitionError: it names a tool that is not declared, or `"required"` has none to choose from.
     """
     if not isinstance(tool_choice, str):

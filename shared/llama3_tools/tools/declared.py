@@ -39,7 +39,7 @@ class Tool:
         """Check the declaration, and copy the schema, which is the caller's to change.
 
         Raises:
-            ToolDefinitionError: no name, or parameters that are no JSON Schema of an object.
+            ToolDefinitionError: no name, or parameters that are not a JSON Schema of an object.
         """
         _require_declaration(self.name, self.parameters)
         object.__setattr__(self, "parameters", read_only(dict(self.parameters)))
@@ -87,8 +87,8 @@ def declare_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
     ['f', 'g']
 
     Raises:
-        TypeError: `tools` is no list of tools.
-        ToolDefinitionError: a declaration has no name, one that another has, parameters that are no JSON Schema, or
+        TypeError: `tools` is not a list of tools.
+        ToolDefinitionError: a declaration has no name, one that another has, parameters that are not JSON Schema, or
             two of them.
     """
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
@@ -113,7 +113,7 @@ def read_tool(tool: object, where: str) -> Tool:
         where: what to call it in an error.
 
     Raises:
-        TypeError: it is no dict.
+        TypeError: it is not a dict.
         ToolDefinitionError: it cannot be read.
     """
     if not isinstance(tool, Mapping):

@@ -9,18 +9,18 @@ from typing import Any
 from llama3_tools.errors import ToolDefinitionError, a_type
 
 SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
-"""What the schema of the arguments is called in tool dicts."""
+"""The key of the arguments' schema in tool dicts."""
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 WITH_ONE = (
     *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"),
     *("propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
 )
-"""The keywords that hold a schema."""
+"""The keywords that contain a schema."""
 WITH_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
-"""The keywords that hold a list of schemas; `items` did too, in older drafts."""
+"""The keywords that contain a list of schemas; `items` did too, in older drafts."""
 WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
-"""The keywords that hold schemas by name."""
+"""The keywords that contain schemas by name."""
 
 _OF_A_VALUE = ("$ref", "allOf", "anyOf", "const", "enum", "oneOf", "type")
 """What a parameter that is declared at all has one of."""
@@ -34,7 +34,7 @@ _KEYWORDS = frozenset(
         *("discriminator", "example", "externalDocs", "nullable", "xml"),  # OpenAPI's
     )
 )
-"""Those of any draft, but for three of old ones that hold no object: `disallow`, `divisibleBy` and `id`."""
+"""Those of any draft, but for three old ones without an object: `disallow`, `divisibleBy` and `id`."""
 _OF_A_SCHEMA = _KEYWORDS - {"deprecated", "description", "examples", "title", "type"}
 """Those that a tool dict has not as well; the type of Anthropic's is "custom"."""
 
@@ -43,11 +43,11 @@ _TOO_DEEP = f"it is nested deeper than {_MAX_DEPTH} levels"  # which could not b
 
 
 def require_parameters(schema: object) -> None:
-    """Raise for what is no tool's `parameters`, but the whole tool, or nothing of the kind.
+    """Raise for anything but a tool's `parameters`, such as the whole tool.
 
     Raises:
-        TypeError: it is no mapping.
-        ToolDefinitionError: it is a tool dict, its names are no strings, or those of parameters.
+        TypeError: it is not a mapping.
+        ToolDefinitionError: it is a tool dict, or names of its keys or parameters are not strings.
     """
     if not isinstance(schema, Mapping):
         raise TypeError(f'schema is the "parameters" of a tool, a JSON Schema object, not {a_type(schema)}')
@@ -111,10 +111,10 @@ def _json_flaw(schema: Mapping[str, Any]) -> str | None:
 
 
 def _structural_flaw(schema: Mapping[str, Any]) -> str | None:
-    """Return where a name is no string, as `json` writes 1 like "1"; and whether it is nested too deep."""
+    """Return where a name is not a string, as `json` writes 1 like "1"; and whether it is nested too deep."""
     layer: list[tuple[str, Any]] = [("", schema)]
     for _ in range(_MAX_DEPTH):
-        below: dict[int, tuple[str, Any]] = {}  # what stands there twice is looked at once
+        below: dict[int, tuple[str, Any]] = {}  # each value is looked at once
         for path, holder in layer:
             is_object = isinstance(holder, Mapping)
             for key, inner in holder.items() if is_object else enumerate(holder):
@@ -139,7 +139,7 @@ def _flat_flaw(schema: Mapping[str, Any]) -> str | None:
 
 
 def _is_parameter(schema: object) -> bool:
-    if isinstance(schema, str):  # a type alone is no JSON Schema, and often meant as one
+    if isinstance(schema, str):  # a type alone is not a JSON Schema, and often meant as one
         return schema in _TYPES
     if not isinstance(schema, Mapping) or schema.keys().isdisjoint(_OF_A_VALUE):
         return False
@@ -164,7 +164,7 @@ def _flaws(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield keyword, "a list of schemas"
     for keyword in WITH_NAMED:
         if not isinstance(schema.get(keyword, {}), Mapping):
-            yield keyword, "an object that holds a schema for each name"
+            yield keyword, "an object with a schema for each name"
 
 
 def _below(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

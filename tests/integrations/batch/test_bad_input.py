@@ -125,7 +125,7 @@ def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) 
 def test_a_pipe_is_refused_as_a_run_could_not_go_on(tmp_path: Path, kind: str) -> None:
     os.mkfifo(tmp_path / "a")
     assert refused(f"--{kind}", tmp_path / "a") == (
-        f"{tmp_path}/a: it cannot be read more than once: write what it holds to a file, and name that"
+        f"{tmp_path}/a: it cannot be read more than once: write its content to a file, and name that"
     )
 
 

@@ -197,7 +197,7 @@ NESTED = [pa.list_(pa.string()), pa.struct([("a", pa.string())])]
 def test_more_than_an_array_can_hold_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"text": [CALL]})
     monkeypatch.setattr(pa, "array", lambda _, kind: pa.chunked_array([], kind))  # as it does with more than 2 GB
-    with pytest.raises(ValueError, match="the results of 1 rows hold more than 2 GB of text"):
+    with pytest.raises(ValueError, match="the results of 1 rows have more than 2 GB of text"):
         extract_batch(table)
 
 

@@ -90,7 +90,7 @@ def test_a_call_with_a_keyword_of_react_inside_is_a_call() -> None:
         ('Thought: So.\n{"name": "get_weather", "parameters": {"ci', r"get_weather \(truncated\)"),
         ('{"name": "get_weather", "parameters": {oops}}', r"get_weather \(malformed\)"),
         ("Thought: So.", "Could not parse output"),
-        ("<think>Hm.</think>", "holds reasoning and no step"),
+        ("<think>Hm.</think>", "has reasoning and no step"),
     ],
 )
 def test_what_is_no_step_is_an_error_on_which_the_agent_asks_again(output: str, message: str) -> None:

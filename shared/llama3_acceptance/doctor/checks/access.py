@@ -36,9 +36,9 @@ def behind_the_gateway(of: Examination) -> Iterator[Finding]:
     if of.gateway is None:
         return
     if of.gateway == of.base_url:
-        what, to_do = "does not say which server is behind it", "to know that server, give its own address"
+        what, to_do = "does not say which upstream server it has", "to know that server, give its own address"
     else:
-        what, to_do = "all that is said here is about the server behind it", "let your client ask the gateway"
+        what, to_do = "all that is said here is about its upstream server", "let your client ask the gateway"
     yield Finding("gateway", f"{of.gateway} is a gateway of llama3-tools: {what}", to_do, is_fault=False)
 
 

@@ -192,7 +192,7 @@ def mistyped_arguments(of: Examination) -> Iterator[Finding]:
 
 
 def unknown_tools(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if a tool is called that is not declared."""
+    """Yield a finding if the model calls a tool that is not declared."""
     names = {call.name for name in NATIVE for call in of[name].calls if call.name not in TOOLS}
     if names:
         yield Finding(
@@ -211,7 +211,7 @@ def ignored_choices(of: Examination) -> Iterator[Finding]:
         if of.failed(name):
             does = f"fails ({answer.shown_status}): {answer.error}"
         elif answer.is_answered and not of.is_still_thinking(name) and is_able and calls == (choice == "none"):
-            does = f"is ignored: the model calls {'a tool all the same' if calls else 'no tool'}"
+            does = f"is ignored: the model calls {'a tool anyway' if calls else 'no tool'}"
         if does:
             yield Finding(
                 "tool_choice_ignored",

@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"<\|[a-z_]{2,40}\|>")
 
 
 def wrong_template(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if a plain question gets nothing, or a token of the model's protocol stands in a text."""
+    """Yield a finding if a plain question gets no answer, or a text has a token of the model's protocol."""
     cure = "check the chat template: the server has to use the model's own, and to stop at its tokens"
     plain = of["plain"]
     if plain.is_answered and not plain.content and not plain.reasoning:
@@ -48,7 +48,7 @@ def different_streams(of: Examination) -> Iterator[Finding]:
 
 
 def unreadable_calls(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if a client cannot read calls: their arguments are no JSON object, or their ids are no ids."""
+    """Yield a finding if a client cannot read calls: their arguments are not a JSON object, or they lack ids."""
     for name in NATIVE:
         calls, ids = of[name].calls, [call.id for call in of[name].calls]
         what = ""
@@ -61,7 +61,7 @@ def unreadable_calls(of: Examination) -> Iterator[Finding]:
             elif call.arguments is None:
                 what = f"the arguments of {call.name} come as text that is no JSON object: {shortened(call.text, 80)!r}"
         if what:
-            yield Finding("calls_unreadable", what, f"{IN_BETWEEN}, and gives each call an id of its own")
+            yield Finding("calls_unreadable", what, f"{IN_BETWEEN}, and gives each call its own id")
             return
 
 

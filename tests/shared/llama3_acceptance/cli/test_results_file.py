@@ -74,7 +74,7 @@ def test_a_run_that_was_killed_in_its_first_line_is_started_anew(suite: str, tmp
         ask(server, suite, "--results", results, "--temperature", 1)
         results.write_bytes(results.read_bytes().partition(b"\n")[0][:length])
         resumed = ask(server, suite, "--results", results, "--resume")
-        assert resumed.stderr.startswith(f"{results} holds no response and half a line: it is started anew\n")
+        assert resumed.stderr.startswith(f"{results} has no response and half a line: it is started anew\n")
         assert "all 3/4" in words(resumed.stdout)
         assert len(cases(results)) == 4
         assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume").stdout)
@@ -102,7 +102,7 @@ def test_results_are_not_written_over(suite: str, tmp_path: Path) -> None:
         before = results.read_bytes()
         again = ask(server, suite, "--results", results)
     assert again.exit_code == 2
-    assert "already holds responses: continue with --resume, or use another file" in words(again.stderr)
+    assert "already has responses: continue with --resume, or use another file" in words(again.stderr)
     assert results.read_bytes() == before
 
 

@@ -88,7 +88,7 @@ def test_thoughts_in_the_message_are_no_words(message: str, tool: str | None, st
     thinking = replace(suite(case), reading=Reading(starts_reasoning=starts_reasoning))
     judgement = judge(case, f"Hm.</think>{text}" if starts_reasoning else text, thinking).parsed
     assert judgement.verdict is Verdict.WRONG_FORMAT
-    assert judgement.detail == f"thoughts stand in the message, which the user sees: {message}"
+    assert judgement.detail == f"thoughts are in the message, which the user sees: {message}"
 
 
 def test_a_strict_answer_of_one_call_cannot_be_two() -> None:
@@ -192,8 +192,8 @@ def test_a_test_has_the_request_and_the_judgement() -> None:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: Suite("s", TOOLS, (), Policies(native_calls_only=True), prompt=ONE), "calls stand in the text"),
-        (lambda: Suite("s", TOOLS, (), Policies(text_calls=False), prompt=ONE), "calls stand in the text"),
+        (lambda: Suite("s", TOOLS, (), Policies(native_calls_only=True), prompt=ONE), "calls are in the text"),
+        (lambda: Suite("s", TOOLS, (), Policies(text_calls=False), prompt=ONE), "calls are in the text"),
         (lambda: Suite("s", TOOLS, (), prompt=ONE, reading=Reading(repair=True)), "no other form is read"),
         (lambda: Suite("s", TOOLS, (), prompt=ONE, reading=Reading("json")), "no other form is read"),
         (lambda: Prompt(multiple=True), "are options of the strict format: add format strict"),

@@ -111,7 +111,7 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
 
 CALLS = "those in tool_calls; without any, those in the text"
 WORDS = "pass in place of answer_question, calculate and tell_joke"
-LISTS = "a string that holds a list is that list, where a list is expected"
+LISTS = "a string that contains a list is that list, if a list is expected"
 NATIVE_ONLY = "those in tool_calls alone; any JSON in the text fails"
 
 
@@ -127,7 +127,7 @@ STRICT = "in the strict format alone: one object with a message and "
             [
                 "those in tool_calls alone; a call in the text fails",
                 "never pass in place of a call",
-                "a string that holds a list is a string",
+                "a string that contains a list is a string",
             ],
         ),
         ({"policies": Policies(native_calls_only=True)}, [NATIVE_ONLY, WORDS, LISTS]),
@@ -197,7 +197,7 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
     assert "<dt>read</dt><dd>by the rules, beginning inside reasoning</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
     for shown in (
-        '<span class="quotation" title="quotation, in which nothing is called">I could</span>',
+        '<span class="quotation" title="quotation, in which nothing counts as a call">I could</span>',
         f'<span class="rejected" title="rejected candidate 1">{escape(KITCHEN)}</span>',
         '&lt;/think&gt;</span>Then<span class="removed"',
     ):

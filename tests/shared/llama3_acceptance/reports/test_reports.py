@@ -121,7 +121,7 @@ JUNIT = f"""\
       <property name="read" value="by the rules" />
       <property name="calls" value="those in tool_calls; without any, those in the text" />
       <property name="words" value="pass in place of answer_question, calculate and tell_joke" />
-      <property name="lists" value="a string that holds a list is that list, where a list is expected" />
+      <property name="lists" value="a string that contains a list is that list, if a list is expected" />
       <property name="missing" value="0" />
     </properties>
     <testcase name="kitchen" classname="Home.set_light" time="0.500">

@@ -241,7 +241,7 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("key", ["secret\n", "sec\nret", "sécret"])
 def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key: str) -> None:
-    message = "the key cannot be sent: it holds a line break, a space at an end, or another letter than ASCII's"
+    message = "the key cannot be sent: it has a line break, a space at an end, or another letter than ASCII's"
     with pytest.raises(EndpointError, match=f"^{message}$") as caught:
         run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama", key), QUICK, pytest.fail)
     assert key not in str(caught.value)

@@ -235,7 +235,7 @@ def test_of_a_file_that_holds_no_tools_nothing_is_shown(text: str, tmp_path: Pat
     assert shown.startswith(".env:1: ")
     assert not re.search("KEY|PIN|hunter|123", shown)
     if not text.startswith("-"):
-        assert shown == ".env:1: expected a list of tools, and the file holds none"
+        assert shown == ".env:1: expected a list of tools, and the file has none"
 
 
 @pytest.mark.parametrize("name", [".", os.devnull])
@@ -375,7 +375,7 @@ YAML = {
     "a colon": ("command: Note: buy milk", "1", QUOTES),
     "a key twice": (f"{SMALLEST}name: x\nname: y", "13: name", "written twice, first in line 12"),
     "a command of Python": ("a: !!python/name:os.system", "1", "could not determine a constructor"),
-    "an alias in itself": ("a: &a [*a]", "1: a[0]", "the alias stands in what it refers to"),
+    "an alias in itself": ("a: &a [*a]", "1: a[0]", "the alias is inside what it refers to"),
     "a flood of aliases": (
         "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),

@@ -98,7 +98,7 @@ TO_DO = {
     EndpointFault.NOT_CONNECTED: "no connection to http://127.0.0.1:1/v1: is the server running there? no route",
     EndpointFault.TIMED_OUT: "no answer in time: set a larger timeout",
     EndpointFault.BROKE_OFF: "the answer stopped in the middle: look in the server's log",
-    EndpointFault.PROXY: "a proxy answered instead of the server: is the server behind it running?",
+    EndpointFault.PROXY: "a proxy answered instead of the server: is its upstream server running?",
     EndpointFault.NO_SUCH_MODEL: (
         "the server has no model 'llama3.1': http://127.0.0.1:1/v1/models lists those that it has"
     ),

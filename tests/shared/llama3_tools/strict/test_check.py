@@ -107,7 +107,7 @@ PROBLEMS: dict[str, tuple[str, str, int, str]] = {
         " " + one(r'{"name": "clock", "arguments": {"a": [{"b": "}b", "\u0062" : 1}]}}'),
         "malformed",
         80,
-        "'b' stands twice",
+        "'b' occurs twice",
     ),
     "cut off": (ONE[:-9], "truncated", len(ONE) - 9, "the rest of a string was due"),
     "cut off before the end": (NULL[:-1], "truncated", len(NULL) - 1, "was due"),

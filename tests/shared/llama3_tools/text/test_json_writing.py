@@ -60,7 +60,7 @@ def test_one_list_twice_is_no_circle_and_a_circle_is_an_error():
     twice = [10**5000]
     assert write_json([twice, twice]).count("1") == 2
     twice.append(twice)  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(ValueError, match=r"^it holds itself$"):
+    with pytest.raises(ValueError, match=r"^it contains itself$"):
         write_json(twice)
 
 

@@ -110,7 +110,7 @@ def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
         ({"type": "string"}, 'type is "string", not "object"'),
         ({"type": None}, 'type is null, not "object"'),
         ({"type": ["object", "nothing"]}, f'type is ["object", "nothing"], not {TYPES}'),
-        ({"properties": ["city"]}, 'properties is ["city"], not an object that holds a schema for each name'),
+        ({"properties": ["city"]}, 'properties is ["city"], not an object with a schema for each name'),
         ({"properties": {"city": "string"}}, 'properties.city is "string", not a schema'),
         ({"properties": {"city": ["string"]}}, 'properties.city is ["string"], not a schema'),
         ({"properties": {"city": None}}, "properties.city is null, not a schema"),
@@ -140,7 +140,7 @@ def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
         ({"properties": {"a": {"enum": [{1: 2}]}, "b": {"enum": [{}]}}}, "a name at properties.a.enum[0] is 1"),
         ({"type": "größer"}, 'are no JSON Schema: type is "größer", not'),
         (of(default=[{"a": {2: 3}}]), "a name at properties.city.default[0].a is 2, not a string"),
-        ({"definitions": []}, "definitions is [], not an object that holds a schema for each name"),
+        ({"definitions": []}, "definitions is [], not an object with a schema for each name"),
     ],
 )
 def test_what_is_no_json_schema_is_named_with_its_tool_and_its_place(parameters: object, flaw: str):
