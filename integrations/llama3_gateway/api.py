@@ -34,10 +34,8 @@ class Api:
     """Returns a request of the API as one for a chat completion."""
     shape: Callable[[Body, KeptItems], Shape]
     """Returns what writes the answer to a request."""
-    error: Callable[[GatewayError], object] = GatewayError.to_openai
-    """Returns the body of an error."""
-    passes_errors_on: bool = True
-    """Whether an error of the upstream's goes through as it is."""
+    error: Callable[[GatewayError], Mapping[str, object]] = GatewayError.to_openai
+    """Returns the body of an error. One of the upstream's in the same form goes through as it is."""
     key_header: bytes = b"authorization"
     """The header of its clients' keys."""
     is_of_upstream: bool = False
@@ -70,7 +68,6 @@ MESSAGES = Api(
     request=lambda body, _: from_messages(body),
     shape=lambda body, _: MessageShape(body),
     error=GatewayError.to_anthropic,
-    passes_errors_on=False,
     key_header=b"x-api-key",
 )
 """Anthropic's Messages API."""

@@ -88,7 +88,7 @@ class Endpoint:
 
     async def _explain(self, exchange: Exchange, error: GatewayError) -> None:
         response = error_response(error, exchange.scope, self.api)
-        if isinstance(error, UpstreamRefusal) and self.api.passes_errors_on:
+        if isinstance(error, UpstreamRefusal) and error.is_like(self.api.error(error)):
             response = Response(error.body, error.status)
             response.raw_headers = [*error.headers, (b"content-length", str(len(error.body)).encode())]
         elif isinstance(error, UpstreamRefusal):

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from llama3_tools import Llama3ToolsError, MissingExtraError
@@ -109,15 +110,24 @@ class UpstreamRefusal(GatewayError):  # noqa: N818 - it is the upstream's error,
         self.headers = headers
         self.body = body
 
+    def _read(self) -> object:
+        """Return its body as JSON, or `None`."""
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError):
+            return None
+
     def _told(self) -> str:
         """Return what it says, without the JSON around it."""
-        try:
-            body = json.loads(self.text)
-        except (ValueError, RecursionError):
-            body = None
+        body = self._read()
         for key in ("error", "message"):
             body = body.get(key, body) if isinstance(body, dict) else body
         return body if isinstance(body, str) else shortened(" ".join(self.text.split()))
+
+    def is_like(self, own: Mapping[str, object]) -> bool:
+        """Return whether it has the form of an error of the client's API."""
+        body = self._read()
+        return isinstance(body, dict) and own.keys() <= body.keys() and type(body["error"]) is type(own["error"])
 
     def __str__(self) -> str:
         """Return all that it says."""

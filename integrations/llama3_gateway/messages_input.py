@@ -111,7 +111,8 @@ def _parts(block: object, where: str) -> list[dict[str, Any]]:
     if kind == "search_result":
         return [_text({"text": f"{block.get('title')} ({given})"}), *_nested(block.get("content"), where)]
     if kind == "document" and source.get("type") in {"text", "content"}:
-        return _nested(source.get("data") or source.get("content"), f"{where}.source")
+        about = [_text({"text": block[key]}) for key in ("title", "context") if block.get(key)]
+        return [*about, *_nested(source.get("data") or source.get("content"), f"{where}.source")]
     is_pdf = kind == "document" and source.get("type") in {"base64", "url"}
     return [placeholder("PDF" if is_pdf else kind)]
 

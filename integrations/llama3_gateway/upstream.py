@@ -94,7 +94,17 @@ class UpstreamAnswer:
         return b"".join([data async for data in self.read(most)])
 
     async def refusal(self) -> UpstreamRefusal:
-        """Return the answer as an error for the client, with as much of its body as an error has."""
+        """Return the answer as an error for the client, with as much of its body as an error has.
+
+        Raises:
+            GatewayError: it is a redirect, which is not followed.
+        """
+        if HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST:
+            to = self._response.headers.get("location", "another address")
+            message = f"the upstream redirects to {to}: --upstream has to be the address that answers"
+            raise GatewayError(
+                HTTPStatus.BAD_GATEWAY, message, code="upstream_redirects", reason="the upstream redirects"
+            )
         pieces, size = [], 0
         try:
             async for data in self._plain():
