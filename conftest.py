@@ -6,9 +6,9 @@ alone or by another process than they are. Each snippet of the README is a progr
 All that a snippet prints stands in it after `#>`, in the order of printing; `…` there stands for anything, such as
 the random digits of a call's id.
 
-Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, the demo endpoint takes its place, the
-same that `make demo-server` keeps on a port. At `http://localhost:8089`, a gateway in front of it does. Ollama's clients
-find it by `OLLAMA_HOST`.
+Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, the demo endpoint takes its place,
+the same that `make demo-server` keeps on a port. At `http://localhost:8089`, a gateway in front of it does. Clients of
+Ollama find it by `OLLAMA_HOST`.
 """
 
 from __future__ import annotations

@@ -239,7 +239,7 @@ def _fault_of_request(text: str) -> EndpointFault | None:
 
 
 def _is_of_ollama(error: BaseException) -> bool:
-    """Return whether Ollama's own client raised an error. Its addresses have no /v1, and its server no list at /models."""
+    """Return whether Ollama's own client raised an error. Its addresses have no /v1, and no list at /models."""
     return any(type(cause).__module__.partition(".")[0] == "ollama" for cause in _causes(error))
 
 

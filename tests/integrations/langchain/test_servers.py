@@ -188,7 +188,8 @@ class TestStreamsThatBreak:
     [("llama4", "", "has no model 'llama4': `ollama list`"), ("llama3.1", "/v1", "no /api/chat")],
 )
 def test_ollamas_client_is_told_of_ollamas_own_addresses(model_name: str, path: str, told: str) -> None:
-    with demo_server() as server, pytest.raises(ollama.ResponseError) as error:
-        address = server.base_url.removesuffix("/v1") + path
-        Llama3ToolModel(ChatOllama(model=model_name, base_url=address)).invoke("Hello?")
+    with demo_server() as server:
+        llm = ChatOllama(model=model_name, base_url=server.base_url.removesuffix("/v1") + path)
+        with pytest.raises(ollama.ResponseError) as error:
+            Llama3ToolModel(llm).invoke("Hello?")
     assert told in notes(error)[0]
