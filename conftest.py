@@ -6,9 +6,9 @@ alone or by another process than they are. Each snippet of the README is a progr
 All that a snippet prints stands in it after `#>`, in the order of printing; `…` there stands for anything, such as
 the random digits of a call's id.
 
-Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, a server on loopback takes its
-place. It answers with `ANSWER`, which holds a call, with `LAST` once it is sent what a tool gave, or its error, and
-with `PERSON` if it is shown a tool of that name. At `http://localhost:8089`, a gateway in front of that server does.
+Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, the demo endpoint takes its place,
+the same that `make demo-server` keeps on a port. At `http://localhost:8089`, a gateway in front of it does. Clients of
+Ollama find it by `OLLAMA_HOST`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
-import itertools
 import os
 import re
 import sys
@@ -30,12 +29,6 @@ from sybil.parsers.markdown import CodeBlockParser
 
 import llama3_tools  # noqa: F401 - whole, before a module of it is collected alone
 
-ANSWER = 'Let me check. {"name": "get_weather", "parameters": {"city": "Paris"}} One moment.'
-
-LAST = "The sun shines in Paris."
-
-PERSON = '{"name": "Person", "parameters": {"name": "Al", "age": 33}}'
-
 # The servers whose plugins are tested here are too large to install for that: stand-ins of them come last, so that the
 # servers themselves are taken where they are.
 sys.path.append(str(Path(__file__).parent / "tests" / "stand_ins"))
@@ -47,7 +40,6 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "tests")
 
 _ENDPOINT = re.compile(r"(?P<gateway>http://localhost:8089)|http://(?:localhost|127\.0\.0\.1):\d+/v1")
-_TOLD = re.compile(r"\b(?:Result|Error) of ")
 _SERVERS = ("documented_endpoint", "documented_gateway")
 _EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
 _run = PythonEvaluator()
@@ -81,25 +73,12 @@ def _collect_before_each_module() -> None:
 @pytest.fixture(scope="session")
 def documented_endpoint() -> Iterator[str]:
     """The base URL of the server that stands in for those that the documentation names."""
-    from endpoints.script import Turn, cut_at, scripted  # noqa: PLC0415 - only snippets need it
-    from endpoints.server import Answer, LoopbackServer, Request  # noqa: PLC0415 - the same
-    from endpoints.wire import api  # noqa: PLC0415 - the same
+    from endpoints.demo import demo_server  # noqa: PLC0415 - only snippets need it
 
-    first, last, person = (
-        scripted(itertools.repeat(Turn(pieces=cut_at(text, *range(4, len(text), 4)))))
-        for text in (ANSWER, LAST, PERSON)
-    )
-
-    def model(request: Request) -> Answer:
-        messages = request.body.get("messages")
-        is_told = isinstance(messages, list) and _TOLD.search(str(messages[-1])) is not None
-        answer = person if '"name": "Person"' in str(request.body) else first
-        return (last if is_told else answer)(request)
-
-    server = LoopbackServer(api(["llama3.1"], model))
-    with server, pytest.MonkeyPatch.context() as environment:
+    with demo_server() as server, pytest.MonkeyPatch.context() as environment:
         for name in ("NO_PROXY", "no_proxy"):
             environment.setenv(name, "127.0.0.1")
+        environment.setenv("OLLAMA_HOST", server.base_url.removesuffix("/v1"))
         yield server.base_url
 
 

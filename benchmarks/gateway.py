@@ -1,8 +1,8 @@
 """What the gateway adds to a stream, and whether it holds under load.
 
-    python benchmarks/gateway.py                          # the time for a chunk and for the first token, a minute
-    python benchmarks/gateway.py --page docs/gateway-reference.md   # put the tables into the page
-    python benchmarks/gateway.py --soak 180               # seconds of clients that come, and leave at random
+    python benchmarks/gateway.py                              # the time for a chunk and for the first token, a minute
+    python benchmarks/gateway.py --page benchmarks/README.md   # put the tables into the page
+    python benchmarks/gateway.py --soak 180                   # seconds of clients that come, and leave at random
 
 The gateway, its upstream and the client are three processes. Its time for a chunk is that of its process on the
 processor, which depends less on what else the machine does. The exit status is 1 if a target is missed, or the soak

@@ -24,6 +24,7 @@ PACKAGES = [
     "langchain_openai",
     "langgraph",
     "openai",
+    "ollama",
     "httpx",
     "httpcore",
     "pydantic",

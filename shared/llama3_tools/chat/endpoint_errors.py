@@ -143,7 +143,10 @@ def what_to_do(fault: EndpointFault, error: BaseException, client: object) -> st
         return f"no connection to {_address(client)}: is the server running there? {first}".rstrip()
     if fault is EndpointFault.NO_SUCH_MODEL:
         name = getattr(client, "model_name", None) or getattr(client, "model", None)
-        return f"the server has no model {name!r}: {_address(client)}/models lists those that it has"
+        where = "`ollama list`" if _is_of_ollama(error) else f"{_address(client)}/models"
+        return f"the server has no model {name!r}: {where} lists those that it has"
+    if fault is EndpointFault.NOT_A_COMPLETION and _is_of_ollama(error):
+        return "the server has no /api/chat: is it Ollama, at an address without /v1?"
     return _TO_DO[fault]
 
 
@@ -233,6 +236,11 @@ def _fault_of_request(text: str) -> EndpointFault | None:
         EndpointFault.NO_TOOL_ROLE: _TOOL_ROLE,
     }
     return next((fault for fault, of_fault in parts.items() if any(part in text for part in of_fault)), None)
+
+
+def _is_of_ollama(error: BaseException) -> bool:
+    """Return whether Ollama's own client raised an error. Its addresses have no /v1, and no list at /models."""
+    return any(type(cause).__module__.partition(".")[0] == "ollama" for cause in _causes(error))
 
 
 def _address(client: object) -> str:

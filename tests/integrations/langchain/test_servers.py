@@ -8,13 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import ollama
 import openai
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
+from endpoints.demo import demo_server
 from endpoints.script import Turn, cut_at
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_error, answer_json
@@ -178,3 +181,15 @@ class TestStreamsThatBreak:
         with LoopbackServer(lambda _: page) as server, pytest.raises(ValueError, match=r"^No generation") as error:
             ask(made(llm_at(server.base_url, streaming=True)), way)
         assert NO_COMPLETION in f"{error.value} {notes(error)}"
+
+
+@pytest.mark.parametrize(
+    ("model_name", "path", "told"),
+    [("llama4", "", "has no model 'llama4': `ollama list`"), ("llama3.1", "/v1", "no /api/chat")],
+)
+def test_ollamas_client_is_told_of_ollamas_own_addresses(model_name: str, path: str, told: str) -> None:
+    with demo_server() as server:
+        llm = ChatOllama(model=model_name, base_url=server.base_url.removesuffix("/v1") + path)
+        with pytest.raises(ollama.ResponseError) as error:
+            Llama3ToolModel(llm).invoke("Hello?")
+    assert told in notes(error)[0]
