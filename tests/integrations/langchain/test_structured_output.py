@@ -245,12 +245,6 @@ class TestStreams:
         with serving(Turn(pieces=('{"name": ["Al"]', "}")), IN_PIECES) as server:
             assert list(structured(server, PersonDict).stream("Who?")) == [{"name": ["Al"]}, *PARTS]
 
-    def test_in_the_strict_format_as_well(self) -> None:
-        strict = ('{"message": "Well.", "tool_call": {"name": "PersonDict", "arguments": ', *IN_PIECES.pieces, "}}")
-        with serving(Turn(pieces=strict)) as server:
-            model = Llama3ToolModel(chat_openai(server), prompt_format="strict").with_structured_output(PersonDict)
-            assert list(model.stream("Who?")) == PARTS
-
     def test_a_class_comes_whole_and_so_does_a_model_that_streams_in_invoke(self) -> None:
         with serving(IN_PIECES, IN_PIECES) as server:
             assert list(structured(server).stream("Who?")) == [ADA]
@@ -400,14 +394,6 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_no_proxy")
 class TestConstraints:
     """How a server is held to a call that is due: `constrain`."""
-
-    def test_what_the_user_sends_beside_it_stays(self) -> None:
-        with serving(OBJECT, OBJECT) as server:
-            llm = chat_openai(server).model_copy(update={"extra_body": {"top_k": 1}})
-            model = Llama3ToolModel(llm).bind_tools([Person], tool_choice="any")
-            assert model.invoke("Who?").tool_calls
-            assert model.invoke("Who?", extra_body={"top_k": 2}).tool_calls
-        assert ([request.body["top_k"] for request in server.requests], held(server)) == ([1, 2], [True, True])
 
     @in_each_way
     @pytest.mark.parametrize(

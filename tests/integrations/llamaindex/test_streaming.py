@@ -165,10 +165,6 @@ def test_calls_that_the_server_found_come_at_the_end() -> None:
     assert (said([*responses, last]), stream) == ("Hm.", before)
 
 
-def test_an_empty_stream_gives_nothing() -> None:
-    assert list(Llama3JsonToolOutputParser(on_invalid="raise").stream([])) == []
-
-
 async def test_a_malformed_call_raises_when_everything_is_out() -> None:
     parser = Llama3JsonToolOutputParser(on_invalid="raise")
     output = f"One {CALL} two {OPEN}"

@@ -65,13 +65,6 @@ class TestAnswers:
             counts = [len(calls_in(response.message)) for response in responses]
             assert counts == sorted(counts), "a call that was shown is not taken back"
 
-    @pytest.mark.parametrize("kwargs", [{"tools": []}, {"tools": TOOLS, "tool_choice": "none"}], ids=["no", "none"])
-    def test_without_tools_nothing_is_a_call(self, kwargs: dict[str, Any]) -> None:
-        inside = ScriptedLLM(chunks=[WEATHER])
-        response = Llama3ToolLLM(inside).chat_with_tools(user_msg="Hi", **kwargs)
-        assert (response.message.content, calls_in(response.message)) == (WEATHER, [])
-        assert inside.prompts == ["user: Hi\nassistant: "]
-
     def test_a_response_without_a_call_is_an_error_where_one_is_wanted(self) -> None:
         llm = wrapped(["Hello\u3164."])
         response = llm.chat_with_tools(TOOLS, "Hi")
