@@ -395,6 +395,14 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestConstraints:
     """How a server is held to a call that is due: `constrain`."""
 
+    def test_what_the_user_sends_beside_it_stays(self) -> None:
+        with serving(OBJECT, OBJECT) as server:
+            llm = chat_openai(server).model_copy(update={"extra_body": {"top_k": 1}})
+            model = Llama3ToolModel(llm).bind_tools([Person], tool_choice="any")
+            assert model.invoke("Who?").tool_calls
+            assert model.invoke("Who?", extra_body={"top_k": 2}).tool_calls
+        assert ([request.body["top_k"] for request in server.requests], held(server)) == ([1, 2], [True, True])
+
     @in_each_way
     @pytest.mark.parametrize(
         "answer",
