@@ -20,7 +20,6 @@ PARIS = {"city": "Paris"}
 OUTPUTS = {
     "text, call, text": f"Let me check. {CALL} One moment.",
     "two calls": f"Tools: {CALL}; {CALL} End",
-    "a call with protocol tokens": f"<|python_tag|>{CALL}<|eom_id|>",
     "text alone": "It is 5 > 3, and {this} <b>is</b> text; \\ too. ",
     "a call left open": f"{CALL} {OPEN}",
     "white space alone": "  \n",

@@ -28,9 +28,6 @@ DECLARED = tool_dicts(TOOLS)
 OUTPUTS = {
     "a call between text": f"Let me check. {WEATHER} One moment.",
     "two calls": f"{WEATHER}; {TIME}",
-    "tagged": f"<|python_tag|>{WEATHER}<|eom_id|>",
-    "an unknown tool": 'Hm. {"name": "forecast", "parameters": {}}',
-    "malformed, then a call": f'{{"name": "get_time", "parameters": {{"zone: ; {WEATHER}',
     "cut off": f"{WEATHER}; {TIME[:-3]}",
     "text": "Just {words} and [numbers].",
     "nothing": "",
