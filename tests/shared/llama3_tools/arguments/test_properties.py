@@ -41,7 +41,7 @@ def value_at(value: Any, path: str) -> object:
 
 
 @given(arguments, odd_schemas)
-@settings(max_examples=60)
+@settings(max_examples=150)
 def test_no_schema_is_too_odd(given_arguments: dict[str, Any], inner: Any):
     schema = {"properties": {"a": inner, "b": inner}, "x": inner}
     coercion = coerce_arguments(given_arguments, schema)
@@ -51,7 +51,7 @@ def test_no_schema_is_too_odd(given_arguments: dict[str, Any], inner: Any):
 
 
 @given(arguments, roots)
-@settings(max_examples=60)
+@settings(max_examples=150)
 def test_what_is_valid_is_left_alone(given_arguments: dict[str, Any], schema: dict[str, Any]):
     if is_valid(given_arguments, schema):
         coercion = coerce_arguments(given_arguments, schema)
@@ -61,7 +61,7 @@ def test_what_is_valid_is_left_alone(given_arguments: dict[str, Any], schema: di
 
 
 @given(arguments, roots)
-@settings(max_examples=60)
+@settings(max_examples=150)
 def test_a_second_coercion_changes_nothing(given_arguments: dict[str, Any], schema: dict[str, Any]):
     before = deepcopy(given_arguments)
     first = coerce_arguments(given_arguments, schema)
@@ -73,7 +73,7 @@ def test_a_second_coercion_changes_nothing(given_arguments: dict[str, Any], sche
 
 
 @given(arguments, roots)
-@settings(max_examples=60)
+@settings(max_examples=150)
 def test_a_change_is_where_its_path_says(given_arguments: dict[str, Any], schema: dict[str, Any]):
     coercion = coerce_arguments(given_arguments, schema)
     assert (coercion.arguments is given_arguments) is not bool(coercion.changes)
@@ -84,7 +84,7 @@ def test_a_change_is_where_its_path_says(given_arguments: dict[str, Any], schema
 
 
 @given(arguments, roots)
-@settings(max_examples=60)
+@settings(max_examples=150)
 def test_validation_says_what_the_standard_says(given_arguments: dict[str, Any], schema: dict[str, Any]):
     expected = is_valid(given_arguments, schema)
     problems = validate_arguments(given_arguments, schema)
