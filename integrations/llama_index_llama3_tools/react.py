@@ -14,9 +14,7 @@ from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasonin
 from llama3_tools import Extractor, ReadOption, ReadOptions
 from llama3_tools.chat import ChatOptions, Reply, ToolChat
 from llama3_tools.errors import require_options
-from llama3_tools.literals.bracket_span import BracketSpan
-from llama3_tools.literals.json_object import parse_object
-from llama3_tools.literals.python_literals import parse_literal
+from llama3_tools.literals.beginning import object_at_start
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
@@ -114,7 +112,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         LlamaIndex guesses arguments that it cannot read: of `{"city": "Rome", "days": soon}`, it leaves out the days.
         """
         *_, written = extract_tool_use(text)
-        function: dict[str, Any] = {"name": step.action, "arguments": _object_at_start(written)}
+        function: dict[str, Any] = {"name": step.action, "arguments": object_at_start(written)}
         reply = self._request.read({"tool_calls": [{"function": function}]})
         self._require_none_refused(output, reply)
         arguments = reply.tool_calls[0].arguments if reply.tool_calls else step.action_input
@@ -124,10 +122,3 @@ class Llama3ReActOutputParser(ReActOutputParser):
     def _require_none_refused(output: str, reply: Reply) -> None:
         if reply.report.refused:
             raise MalformedToolCallError(output, reply.report.refused)
-
-
-def _object_at_start(text: str) -> str:
-    """Return the object in JSON or of Python's literals with which a text begins, as JSON; else the text."""
-    if (found := parse_object(text, 0)) is not None:
-        return found.json
-    return parse_literal(text[: BracketSpan(tolerant=True).read(text, 0, ended=True)]) or text

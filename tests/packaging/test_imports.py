@@ -88,7 +88,7 @@ def imported_modules(file: Path) -> set[str]:
 
 
 PUBLIC = [
-    *("", ".arguments", ".chat", ".errors", ".prompts", ".strict", ".text", ".tools", ".values"),
+    *("", ".arguments", ".chat", ".errors", ".literals.beginning", ".prompts", ".strict", ".text", ".tools", ".values"),
     *(".cli.input_files", ".cli.screen", ".cli.status", ".output.other_readings"),
 ]
 """The modules of the core that others may use: their `__all__`, if they have one, or else all without an underscore."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -143,49 +142,7 @@ class TestLogprobs:
         assert len(tokens) == count or (count == 3 and len(tokens) == 2)
 
 
-def test_calls_and_results_of_earlier_turns_become_text():
-    call = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}
-    history = [
-        {"role": "developer", "content": "Be brief."},
-        {"role": "user", "content": [{"type": "text", "text": "Rome?"}]},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "call_1", "content": "Sunny"},
-    ]
-    with serving(says("It is sunny.")) as served:
-        served.chat(messages=history)
-        messages = served.asked[0].body["messages"]
-    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
-    assert messages[2]["content"] == '{"name": "get_weather", "parameters": {"city": "Rome"}}'
-    assert messages[3]["content"] == "Result of get_weather: Sunny"
-
-
 class TestToolChoice:
-    def test_none_shows_no_tool_and_calls_nothing(self):
-        with serving(says(CALL)) as served:
-            message = served.chat(tool_choice="none").json()["choices"][0]["message"]
-            assert served.asked[0].body["messages"] == QUESTION
-        assert (message["content"], "tool_calls" in message) == (CALL, False)
-
-    def test_a_name_is_asked_for_in_the_prompt(self):
-        choice = {"type": "function", "function": {"name": "get_weather"}}
-        with serving(says(CALL)) as served:
-            served.chat(tool_choice=choice)
-            assert "Call the function 'get_weather'" in served.asked[0].body["messages"][0]["content"]
-
-    @pytest.mark.parametrize("is_stream", [False, True])
-    def test_a_call_of_another_tool_than_the_one_that_is_named_does_not_run(self, is_stream: bool):
-        now = {"type": "function", "function": {"name": "now"}}
-        with serving(in_turn(says(CALL), says("Sorry."))) as served:
-            response = served.chat(tools=[WEATHER, now], tool_choice=now, stream=is_stream)
-            told = served.asked[1].body["messages"][-1]["content"]
-        assert told == "Error of get_weather: The call was not run: only 'now' may be called now."
-        if is_stream:  # of which nothing had gone out
-            (choice,) = gathered(read_events(response)).values()
-            assert (choice.content, choice.calls) == ("Sorry.", [])
-        else:
-            message = response.json()["choices"][0]["message"]
-            assert (message["content"], message.get("tool_calls")) == ("Sorry.", None)
-
     @pytest.mark.parametrize("second", [says(), Answer([b"{}"], status=500)], ids=["silent", "fails"])
     def test_the_end_of_an_answer_that_was_held_goes_out_if_no_other_comes(self, second: Any):
         now = {"type": "function", "function": {"name": "now"}}
@@ -231,13 +188,6 @@ class TestRetries:
         assert choice.finish_reason == "tool_calls"
         assert chunks[-1]["usage"]["total_tokens"] == 20
 
-    def test_what_is_asked_for_again_before_a_word_of_it_went_out_never_does(self):
-        undeclared = CALL.replace("get_weather", "get_wether")
-        for bad in (self.BAD[6:], f"{self.BAD[6:]} So.", undeclared, f"{undeclared} {undeclared}"):
-            with serving(in_turn(says(bad, " Well."), says("Sorry. ", CALL))) as served:
-                (choice,) = gathered(read_events(served.chat(stream=True))).values()
-            assert (choice.content, len(choice.calls)) == ("Sorry.", 1)
-
     def test_of_several_choices_only_that_one_is_asked_for(self):
         parts = [
             chunk({"content": self.BAD}),
@@ -276,11 +226,6 @@ class TestRetries:
         assert b"[DONE]" not in response.content
         assert b"upstream_broke_off" in response.content
 
-    def test_retries_can_be_switched_off(self):
-        with serving(says(self.BAD), retries=0) as served:
-            assert served.chat().json()["choices"][0]["message"]["content"] == self.BAD
-            assert len(served.asked) == 1
-
 
 class TestNative:
     def test_tools_go_upstream_and_what_comes_back_as_text_is_called(self):
@@ -291,24 +236,6 @@ class TestNative:
         assert body["tool_choice"] == "required"
         assert body["messages"] == QUESTION
         assert message["tool_calls"][0]["function"]["name"] == "get_weather"
-
-    def test_the_servers_own_calls_stay(self):
-        call = {
-            "index": 0,
-            "id": "a",
-            "type": "function",
-            "function": {"name": "get_weather", "arguments": '{"city": '},
-        }
-        rest = {"index": 0, "function": {"arguments": '"Rome"}'}}
-        parts = [
-            chunk({"content": CALL}),
-            chunk({"tool_calls": [call]}),
-            chunk({"tool_calls": [rest]}),
-            chunk({}, "tool_calls"),
-        ]
-        with serving([events(*parts, b"data: [DONE]\n\n")], native=True) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert [json.loads(call["arguments"])["city"] for call in choice.calls] == ["Paris", "Rome"]
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -323,17 +250,6 @@ def test_what_groq_refuses_as_no_call_is_read(stream: bool):
 
 
 class TestConstraint:
-    def test_a_schema_holds_the_upstream_to_a_call_that_has_to_be_made(self):
-        with serving(says(CALL), constrain="json_schema") as served:
-            served.chat(tool_choice="required")
-            served.chat()
-            first, second = (asked.body for asked in served.asked)
-        schema = first["response_format"]["json_schema"]["schema"]
-        assert schema["properties"]["name"] == {"type": "string", "enum": ["get_weather"]}
-        assert schema["properties"]["parameters"]["required"] == ["city"]
-        assert schema["required"] == ["name", "parameters"]
-        assert "response_format" not in second
-
     @pytest.mark.parametrize(
         "reference",
         [
@@ -369,11 +285,6 @@ class TestConstraint:
         with serving(lambda _: Answer([b"{}"], 401)) as served:
             assert served.chat(tool_choice="required").status_code == 401
             assert len(served.asked) == 1
-
-    def test_the_clients_own_constraint_stays(self):
-        with serving(says(CALL), constrain="json_schema") as served:
-            served.chat(tool_choice="required", response_format={"type": "json_object"})
-            assert served.asked[0].body["response_format"] == {"type": "json_object"}
 
 
 @pytest.mark.parametrize(
@@ -460,12 +371,6 @@ def test_events_are_found_wherever_they_are_cut_and_however_lines_end():
     assert expected.content == "Let me check. One moment. ü\u2028🌤"
 
 
-def test_reasoning_is_split_off_if_that_is_wanted():
-    with serving(says("<think>Hm.</think>Yes."), split_reasoning=True) as served:
-        message = served.chat().json()["choices"][0]["message"]
-    assert (message["content"], message["reasoning_content"]) == ("Yes.", "Hm.")
-
-
 def test_one_model_may_have_settings_and_an_upstream_of_its_own():
     with (
         serving(says("first")) as other,
@@ -479,12 +384,6 @@ def test_one_model_may_have_settings_and_an_upstream_of_its_own():
         prompt = other.asked[0].body["messages"][0]["content"]
     assert (first, second) == ("first", "second")
     assert "<function=" in prompt
-
-
-@pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream", "TEXT/EVENT-STREAM"])
-def test_a_stream_may_be_called_by_another_name(content_type: str):
-    with serving([replace(stream(TEXT), content_type=content_type)]) as served:
-        assert gathered(read_events(served.chat(stream=True)))[0].finish_reason == "tool_calls"
 
 
 def test_what_comes_after_the_end_of_an_answer_does_not_count():

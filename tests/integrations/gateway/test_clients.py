@@ -115,13 +115,6 @@ class TestOpenAI:
         completion = client.chat.completions.create(model="llama3.1", messages=history, tools=[WEATHER])
         assert completion.choices[0].message.content == LAST
 
-    def test_create_streams(self, client: Any):
-        chunks = client.chat.completions.create(model="llama3.1", messages=QUESTION, tools=[WEATHER], stream=True, n=2)
-        deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
-        (call,) = [call for delta in deltas for call in delta.tool_calls or ()]
-        assert json.loads(call.function.arguments) == {"city": "Paris"}
-        assert "".join(delta.content or "" for delta in deltas) == "Let me check."
-
     def test_the_helper_for_streams(self, client: Any):
         with client.chat.completions.stream(model="llama3.1", messages=QUESTION, tools=[WEATHER]) as stream:
             kinds = [event.type for event in stream]
@@ -362,16 +355,6 @@ class TestOllama:
     @pytest.fixture
     def client(self, served: Served) -> Any:
         return pytest.importorskip("ollama").Client(host=served.address)
-
-    def test_chat(self, client: Any):
-        tool = Tool()
-        messages: list[Any] = [*QUESTION]
-        response = client.chat("llama3.1", messages=messages, tools=[tool.get_weather])
-        (call,) = response.message.tool_calls
-        assert (call.function.name, call.function.arguments) == ("get_weather", {"city": "Paris"})
-        told = tool.get_weather(**call.function.arguments)
-        messages += [response.message, {"role": "tool", "tool_name": call.function.name, "content": told}]
-        assert client.chat("llama3.1", messages=messages, tools=[tool.get_weather]).message.content == LAST
 
     def test_chat_streams(self, client: Any):
         parts = list(client.chat("llama3.1", messages=QUESTION, tools=[WEATHER], stream=True))

@@ -382,11 +382,6 @@ def test_a_result_without_content_is_one():
     assert results["content"].startswith("Result of get_weather:")
 
 
-def test_a_system_message_may_stand_in_the_conversation():
-    later = {"role": "system", "content": [text("It is late.")]}
-    assert messages_for_model(QUESTION, later)[1] == {"role": "system", "content": "It is late."}
-
-
 def test_only_what_a_chat_completion_has_is_sent():
     schema = {"type": "object", "properties": {"sun": {"type": "boolean"}}}
     fields = {
@@ -439,21 +434,6 @@ def test_a_tool_choice_goes_to_a_server_that_takes_tools_in_its_form():
         body = served.asked[0].body
     assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
     assert body["parallel_tool_calls"] is False
-
-
-def test_a_servers_own_calls_are_tool_uses():
-    function = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
-    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
-    pieces = [
-        {**call, "function": {**function, "arguments": ""}},
-        *({"index": 0, "function": {"arguments": part}} for part in ('{"city": ', '"Paris"}')),
-    ]
-    parts = [*(chunk({"tool_calls": [piece]}) for piece in pieces), chunk({}, "tool_calls"), b"data: [DONE]\n\n"]
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    whole_answer = completion([{"index": 0, "message": message, "finish_reason": "tool_calls"}])
-    with serving([whole_answer, events(*parts)], native=True) as served:
-        for found in (ask(served), gathered(streamed(served))):
-            assert found["content"] == [{**TOOL_USE, "id": "call_1"}]
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
@@ -594,19 +574,6 @@ class TestErrors:
         with serving([Answer([b'{"error": "llama3.1 does not support tools"}'], status=400)], native=True) as served:
             response = served.post("/v1/messages", BODY)
         assert "without --native" in response.json()["error"]["message"]
-
-    def test_an_upstream_that_is_not_there_is_a_502(self):
-        with serving(says("Hi"), models=[{"match": "gone", "upstream": "http://127.0.0.1:9/v1"}]) as served:
-            response = served.post("/v1/messages", {**BODY, "model": "gone"})
-        assert (response.status_code, response.json()["error"]["type"]) == (502, "api_error")
-        assert "--upstream says where" in response.json()["error"]["message"]
-
-    def test_a_stream_that_breaks_off_ends_with_an_error(self):
-        with serving([events(chunk({"content": f"Hi {CALL[:20]}"}), BREAK)]) as served:
-            *bodies, last = streamed(served)
-        assert "".join(body["delta"]["text"] for body in bodies if "delta" in body) == f"Hi {CALL[:20]}"
-        assert (last["type"], last["error"]["type"]) == ("error", "api_error")
-        assert "broke off" in last["error"]["message"]
 
 
 class TestKeys:

@@ -72,6 +72,15 @@ def broken(served: Served, **fields: object) -> tuple[Gathered, dict[str, Any]]:
     return choice, last["error"]
 
 
+def text_of(body: dict[str, Any]) -> str:
+    """The text in an event of any of the three shapes, which is its delta or in it."""
+    for choice in body.get("choices", ()):
+        assert choice["finish_reason"] is None
+        return str(choice["delta"].get("content") or "")
+    delta = body.get("delta", "")
+    return delta if isinstance(delta, str) else str(delta["text"])
+
+
 _OPENAI, _OLLAMA = "/v1/chat/completions", "/api/chat"
 
 
@@ -302,12 +311,18 @@ class TestStreamsThatBreakOff:
             pytest.param((b"data: " + b"[" * 100_000 + b"\n\n",), id="too deep"),
         ],
     )
-    def test_nothing_held_back_is_called(self, end: tuple[object, ...]):
+    @pytest.mark.parametrize("path", [_OPENAI, "/v1/responses", "/v1/messages"])
+    def test_nothing_held_back_is_called(self, path: str, end: tuple[object, ...]):
         begun = [chunk({"content": "Let me check. "}), chunk({"content": CALL_BEGUN})]
+        body = {"messages": QUESTION, "input": "Paris?", "tools": [tool_for(path)], "stream": True}
         with serving([events(*begun, *end)]) as served:
-            choice, error = broken(served)
-        assert (choice.content, choice.calls) == (f"Let me check. {CALL_BEGUN}", [])
-        assert error["code"] == "upstream_broke_off"
+            *bodies, last = [json.loads(one.data) for one in EventReader().feed(served.post(path, body).content)]
+        assert "".join(map(text_of, bodies)) == f"Let me check. {CALL_BEGUN}"
+        error = last["response"]["error"] if path == "/v1/responses" else last["error"]
+        if path == "/v1/messages":
+            assert (last["type"], error["type"]) == ("error", "api_error")
+        else:
+            assert error["code"] == "upstream_broke_off"
 
     def test_what_was_called_before_stays_called(self):
         begun = [chunk({"content": f"{CALL} and <tool_call>{CALL}"})]

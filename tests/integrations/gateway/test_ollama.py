@@ -90,13 +90,6 @@ def test_results_find_their_calls_by_name_and_order():
         assert third == "Result of now: 12:30"
 
 
-def test_images_stay():
-    history = [{"role": "user", "content": "What is this?", "images": ["aGk="]}]
-    with serving(says("A cat.")) as served:
-        ask(served, messages=history)
-        assert served.asked[0].body["messages"][0]["images"] == ["aGk="]
-
-
 @pytest.mark.parametrize("tools", [[WEATHER], []])
 @pytest.mark.parametrize("role", ["user", "ipython"])
 def test_images_of_results_stay_with_the_message_that_has_the_results(tools: list[object], role: str):

@@ -106,12 +106,6 @@ class TestHistoryOfCalls:
         assert asked.body["seed"] == 1
         assert response.content == b'{ "odd": 1}'
 
-    def test_a_result_alone_is_as_well(self):
-        history = [*QUESTION, {"role": "tool", "content": "Sun", "name": "get_weather"}]
-        with serving([Answer([b"{}"])]) as served:
-            served.chat(tools=None, messages=history)
-            assert served.asked[0].body["messages"][-1]["role"] == "user"
-
 
 class TestSeveralUpstreams:
     def test_a_request_goes_to_the_one_of_its_model(self):

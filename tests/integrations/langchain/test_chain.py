@@ -38,9 +38,6 @@ def check(message: AIMessage) -> None:
 class TestChain:
     """`prompt | llm | parser`, called in every way."""
 
-    def test_invoke(self) -> None:
-        check(chain().invoke(QUESTION))
-
     async def test_astream_events(self) -> None:
         events = [event async for event in chain().astream_events(QUESTION, version="v2")]
         chunks = [event["data"]["chunk"] for event in events if event["event"] == "on_parser_stream"]

@@ -56,9 +56,6 @@ def parser(**options: Any) -> Llama3JsonToolOutputParser:
 class TestText:
     """Text gives the same whichever way it comes."""
 
-    def test_as_a_message(self, output: str, content: str, calls: list[Any]) -> None:
-        assert parser().invoke(AIMessage(output)) == AIMessage(content, tool_calls=calls)
-
     def test_as_generations_of_which_the_first_counts(self, output: str, content: str, calls: list[Any]) -> None:
         expected = AIMessage(content, tool_calls=calls)
         assert parser().parse(output) == expected

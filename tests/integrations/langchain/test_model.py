@@ -187,12 +187,6 @@ class TestAsTheWrappedModelGivesIt:
             assert len(message.tool_calls) == 1
         assert [request.stream for request in endpoint.requests] == [False] * 3
 
-    async def test_nor_does_the_wrapper_if_it_is_told_not_to(self, endpoint: LoopbackServer) -> None:
-        model = Llama3ToolModel(chat_openai(endpoint), disable_streaming=True)
-        assert [chunk.text for chunk in model.stream("Hi")] == [ANSWER]
-        assert [chunk.text async for chunk in model.astream("Hi")] == [ANSWER]
-        assert [request.stream for request in endpoint.requests] == [False] * 2
-
     def test_the_cache_keeps_answers_apart_that_differ_in_tools(self) -> None:
         llm = FakeListChatModel(responses=[CALL, "second", "third"], cache=InMemoryCache())
         model = Llama3ToolModel(llm)

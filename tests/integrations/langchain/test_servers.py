@@ -12,7 +12,6 @@ import ollama
 import openai
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
@@ -20,7 +19,7 @@ from pydantic import SecretStr
 from endpoints.demo import demo_server
 from endpoints.script import Turn, cut_at
 from endpoints.server import Answer, LoopbackServer
-from endpoints.wire import answer_error, answer_json
+from endpoints.wire import answer_json
 from integrations.langchain.agents import (
     PARIS,
     QUESTION,
@@ -113,33 +112,6 @@ class TestEndpoints:
         with LoopbackServer(lambda _: answer) as server, pytest.raises(Exception) as error:  # noqa: PT011 (of any class)
             ask(made(llm_at(server.base_url)), way)
         assert f"{error.value} {notes(error)}".count(NO_COMPLETION) == 1
-
-
-class TestHints:
-    """What is known by the text of an error alone."""
-
-    ROLE = 'the server does not know this role: use tool_role="user"'
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "Conversation roles must alternate user/assistant/user/assistant/...",
-            "Unexpected role: tool",
-            "Only user, assistant and system roles are supported!",
-        ],
-    )
-    def test_a_server_that_knows_no_such_role(self, text: str) -> None:
-        history = [
-            HumanMessage("How is Paris?"),
-            AIMessage("", tool_calls=[{"name": "get_weather", "args": {"city": "Paris"}, "id": "1"}]),
-            ToolMessage("sunny", tool_call_id="1"),
-        ]
-        with LoopbackServer(lambda _: answer_error(400, text)) as server:
-            for role, hints in (("tool", [self.ROLE]), ("ipython", [self.ROLE]), ("user", [])):
-                with pytest.raises(openai.BadRequestError) as error:
-                    model(llm_at(server.base_url), tool_role=role).invoke(history)
-                assert text in str(error.value)
-                assert notes(error) == hints
 
 
 @of_both

@@ -245,12 +245,6 @@ class TestStreams:
         with serving(Turn(pieces=('{"name": ["Al"]', "}")), IN_PIECES) as server:
             assert list(structured(server, PersonDict).stream("Who?")) == [{"name": ["Al"]}, *PARTS]
 
-    def test_in_the_strict_format_as_well(self) -> None:
-        strict = ('{"message": "Well.", "tool_call": {"name": "PersonDict", "arguments": ', *IN_PIECES.pieces, "}}")
-        with serving(Turn(pieces=strict)) as server:
-            model = Llama3ToolModel(chat_openai(server), prompt_format="strict").with_structured_output(PersonDict)
-            assert list(model.stream("Who?")) == PARTS
-
     def test_a_class_comes_whole_and_so_does_a_model_that_streams_in_invoke(self) -> None:
         with serving(IN_PIECES, IN_PIECES) as server:
             assert list(structured(server).stream("Who?")) == [ADA]

@@ -125,18 +125,3 @@ def test_a_list_of_its_own_goes_to_the_llm(tools_in: Any) -> None:
         list(llm.stream_chat_with_tools(TOOLS, "And Paris?", chat_history=history))
         llm.chat_with_tools(TOOLS, chat_history=history)
     assert history == before
-
-
-@pytest.mark.parametrize(
-    ("content", "kwargs", "written"),
-    [
-        ("Encountered error: out of paper", {}, "Error of now: Encountered error: out of paper"),
-        ("out of paper", {"is_error": True}, "Error of now: out of paper"),
-        ("12:30", {"is_error": False}, "Result of now: 12:30"),
-        ("12:30. Encountered error: none", {}, "Result of now: 12:30. Encountered error: none"),
-    ],
-    ids=["as call_tool_with_selection says it", "marked", "marked as none", "a result that mentions one"],
-)
-def test_an_error_of_a_tool_is_sent_as_one(content: str, kwargs: dict[str, Any], written: str) -> None:
-    failed = ChatMessage(role="tool", content=content, additional_kwargs={"tool_call_id": "1", **kwargs})
-    assert sent([ChatMessage(content="Time?"), assistant(call("1", "now", {})), failed])[-1].content == written

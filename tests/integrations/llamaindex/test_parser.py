@@ -71,13 +71,6 @@ def test_a_call_runs_as_llama_index_runs_it() -> None:
     assert call_tool_with_selection(call, [tool]).content == "Sun in Paris for 1"
 
 
-def test_an_attempted_call_that_failed_is_an_error_and_stays_text() -> None:
-    parsed = Llama3JsonToolOutputParser([WEATHER]).parse(f"Hm. {OPEN}")
-    assert (parsed.text, parsed.tool_calls) == (f"Hm. {OPEN}", [])
-    [error] = parsed.errors
-    assert (error.name, error.text, str(error.reason)) == ("get_weather", OPEN, "truncated")
-
-
 def test_it_raises_where_that_is_asked_for_and_the_error_survives_pickling() -> None:
     output = f"{CALL} {BROKEN} and {OPEN}"
     with pytest.raises(MalformedToolCallError, match="2 tool calls do not run: get_weather") as caught:
@@ -134,11 +127,6 @@ def test_a_tool_keeps_the_name_that_agents_look_it_up_by() -> None:
 def test_a_tool_without_a_schema_takes_one_input() -> None:
     parser = Llama3JsonToolOutputParser([ToolMetadata("Looks something up", "look_up", None)])
     assert parser.chat.tools["look_up"].parameters["required"] == ["input"]
-
-
-def test_without_tools_every_name_is_a_call_and_with_an_empty_list_none() -> None:
-    assert len(Llama3JsonToolOutputParser().parse(CALL).tool_calls) == 1
-    assert Llama3JsonToolOutputParser([]).parse(CALL).text == CALL
 
 
 WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {

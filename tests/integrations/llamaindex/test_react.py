@@ -70,20 +70,6 @@ def test_all_else_is_an_answer(output: str, answer: str) -> None:
     assert read(Llama3ReActOutputParser(TOOLS).parse(output)) == answer
 
 
-@pytest.mark.parametrize("before", ["", "Thought: So.\n", "Thought: So.\n<|python_tag|>"])
-def test_pythonic_calls_of_declared_tools_are_read(before: str) -> None:
-    assert read(Llama3ReActOutputParser(TOOLS).parse(f"{before}[get_weather(city='Paris')]"))[1:] == (
-        "get_weather",
-        PARIS,
-    )
-
-
-def test_a_call_with_a_keyword_of_react_inside_is_a_call() -> None:
-    arguments = {"text": "Action: none. Answer: none.\nObservation: none."}
-    call = json.dumps({"name": "note", "parameters": arguments})
-    assert read(Llama3ReActOutputParser().parse(call)) == ("I need a tool.", "note", arguments)
-
-
 @pytest.mark.parametrize(
     ("output", "message"),
     [
@@ -96,12 +82,6 @@ def test_a_call_with_a_keyword_of_react_inside_is_a_call() -> None:
 def test_what_is_no_step_is_an_error_on_which_the_agent_asks_again(output: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Llama3ReActOutputParser(TOOLS).parse(output)
-
-
-def test_an_unknown_tool_is_a_call_or_text() -> None:
-    output = WEATHER.replace("get_weather", "forecast")
-    assert read(Llama3ReActOutputParser(TOOLS).parse(output))[1] == "forecast"
-    assert read(Llama3ReActOutputParser(TOOLS, on_unknown_tool="text").parse(output)) == output
 
 
 @pytest.mark.parametrize("opening", ["", "Thought: So.\nAction: plan\nAction Input: "])

@@ -20,7 +20,6 @@ PARIS = {"city": "Paris"}
 OUTPUTS = {
     "text, call, text": f"Let me check. {CALL} One moment.",
     "two calls": f"Tools: {CALL}; {CALL} End",
-    "a call with protocol tokens": f"<|python_tag|>{CALL}<|eom_id|>",
     "text alone": "It is 5 > 3, and {this} <b>is</b> text; \\ too. ",
     "a call left open": f"{CALL} {OPEN}",
     "white space alone": "  \n",
@@ -163,10 +162,6 @@ def test_calls_that_the_server_found_come_at_the_end() -> None:
     assert [calls_in(response.message) for response in responses] == [[], [], [], *[[("get_weather", PARIS)]] * 2]
     assert calls_in(last.message) == [("get_weather", PARIS), ("get_weather", {"city": "Rome"})]
     assert (said([*responses, last]), stream) == ("Hm.", before)
-
-
-def test_an_empty_stream_gives_nothing() -> None:
-    assert list(Llama3JsonToolOutputParser(on_invalid="raise").stream([])) == []
 
 
 async def test_a_malformed_call_raises_when_everything_is_out() -> None:

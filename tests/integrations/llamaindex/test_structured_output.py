@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from llama_index.core.agent.workflow import AgentStream, FunctionAgent
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.program.function_program import FunctionCallingProgram
 from llama_index.core.program.llm_program import LLMTextCompletionProgram
 from llama_index.core.prompts import PromptTemplate
@@ -217,15 +217,3 @@ def test_what_its_class_takes_fits():
 
     with endpoint('{"name": "front", "is_open": "yes"}') as served:
         assert on(served).structured_predict(Door, WHO).is_open
-
-
-async def test_a_whole_agent_speaks_the_strict_format():
-    call = '{"message": "Let me see.", "tool_call": {"name": "get_weather", "arguments": {"city": "Paris"}}}'
-    with endpoint(call, '{"message": "Sunny!", "tool_call": null}') as served:
-        handler = FunctionAgent(tools=TOOLS, llm=on(served, prompt_format="strict")).run("The weather?")
-        deltas = [event.delta async for event in handler.stream_events() if isinstance(event, AgentStream)]
-        assert str(await handler) == "Sunny!"
-    first, second = served.bodies
-    assert "".join(deltas) == "Let me see.Sunny!"
-    assert first["response_format"]["json_schema"]["schema"]["required"] == ["message", "tool_call"]
-    assert second["messages"][1]["content"] == call

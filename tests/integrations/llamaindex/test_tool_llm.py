@@ -28,9 +28,6 @@ DECLARED = tool_dicts(TOOLS)
 OUTPUTS = {
     "a call between text": f"Let me check. {WEATHER} One moment.",
     "two calls": f"{WEATHER}; {TIME}",
-    "tagged": f"<|python_tag|>{WEATHER}<|eom_id|>",
-    "an unknown tool": 'Hm. {"name": "forecast", "parameters": {}}',
-    "malformed, then a call": f'{{"name": "get_time", "parameters": {{"zone: ; {WEATHER}',
     "cut off": f"{WEATHER}; {TIME[:-3]}",
     "text": "Just {words} and [numbers].",
     "nothing": "",
@@ -64,13 +61,6 @@ class TestAnswers:
             assert said(responses).lstrip() == expected.text.lstrip()
             counts = [len(calls_in(response.message)) for response in responses]
             assert counts == sorted(counts), "a call that was shown is not taken back"
-
-    @pytest.mark.parametrize("kwargs", [{"tools": []}, {"tools": TOOLS, "tool_choice": "none"}], ids=["no", "none"])
-    def test_without_tools_nothing_is_a_call(self, kwargs: dict[str, Any]) -> None:
-        inside = ScriptedLLM(chunks=[WEATHER])
-        response = Llama3ToolLLM(inside).chat_with_tools(user_msg="Hi", **kwargs)
-        assert (response.message.content, calls_in(response.message)) == (WEATHER, [])
-        assert inside.prompts == ["user: Hi\nassistant: "]
 
     def test_a_response_without_a_call_is_an_error_where_one_is_wanted(self) -> None:
         llm = wrapped(["Hello\u3164."])

@@ -25,20 +25,10 @@ IN_PARIS, IN_ROME = ("get_weather", '{"city": "Paris"}'), ("get_weather", '{"cit
 @pytest.mark.parametrize(
     ("text", "content", "calls"),
     [
-        pytest.param(PARIS, "", [IN_PARIS], id="a call"),
         pytest.param(f"Let me check. {PARIS}", "Let me check.", [IN_PARIS], id="text before"),
-        pytest.param(f"{PARIS} One moment.", "One moment.", [IN_PARIS], id="text after"),
         pytest.param(f"One: {PARIS} two: {ROME} Done.", "One: two: Done.", [IN_PARIS, IN_ROME], id="text between"),
-        pytest.param(f"{PARIS}; {ROME}", "", [IN_PARIS, IN_ROME], id="a semicolon between"),
-        pytest.param(f"{PARIS}\n{ROME}", "", [IN_PARIS, IN_ROME], id="a line break between"),
-        pytest.param(f"[{PARIS}, {ROME}]", "", [IN_PARIS, IN_ROME], id="a list"),
-        pytest.param("[get_weather(city='Paris')]", "", [IN_PARIS], id="pythonic"),
         pytest.param('{"name": "now", "parameters": {}}', "", [("now", "{}")], id="no arguments"),
-        pytest.param(f"<|python_tag|>{PARIS}<|eom_id|>", "", [IN_PARIS], id="tokens"),
-        pytest.param('{"name": "Alice", "age": 5} is data.', '{"name": "Alice", "age": 5} is data.', [], id="data"),
-        pytest.param(f"<think>{PARIS}</think> No.", f"<think>{PARIS}</think> No.", [], id="a call in thoughts"),
         pytest.param(PARIS[:-2], PARIS[:-2], [], id="a call that is cut off"),
-        pytest.param('{"name": ', '{"name": ', [], id="the start of a call"),
         pytest.param("", "", [], id="nothing"),
     ],
 )

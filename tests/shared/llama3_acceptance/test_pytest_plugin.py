@@ -79,7 +79,7 @@ def test_a_suite_may_be_of_the_strict_format(session: pytest.Pytester):
     )
     result = run(session, "--llama3-suite", "commands.yaml")
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["E*AssertionError: wrong_format: missing_key: the key 'message' is missing*"])
+    result.stdout.fnmatch_lines(["E*AssertionError: wrong_format: wrong_shape: the key 'message' is missing*"])
 
 
 def test_what_is_shown_commands_no_terminal(session: pytest.Pytester):

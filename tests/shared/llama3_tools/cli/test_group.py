@@ -28,16 +28,6 @@ def test_the_help_of_a_subcommand_is_no_failure(subcommand: str) -> None:
     assert (result.exit_code, result.stdout.split()[:3]) == (0, ["Usage:", "llama3-tools", subcommand])
 
 
-def test_what_says_how_text_is_read_is_the_same_of_each_subcommand() -> None:
-    def options(subcommand: str) -> dict[str | None, tuple[object, ...]]:
-        params = [param for param in llama3_tools.commands[subcommand].params if isinstance(param, click.Option)]
-        return {one.name: (one.opts, one.help, one.default, one.multiple) for one in params}
-
-    shared = {"formats", "repair", "starts_reasoning"}
-    of_extract, of_accept = options("extract"), options("accept")
-    assert {name: of_extract[name] for name in shared} == {name: of_accept[name] for name in shared}
-
-
 @pytest.fixture
 def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
     """Return the command a subcommand `end`, which does what it is given."""
