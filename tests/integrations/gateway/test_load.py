@@ -75,7 +75,7 @@ def test_clients_that_leave_at_random_leave_nothing_behind():
         return events(*words, chunk({"content": CALL}), *END)
 
     async def come_and_go(client: httpx.AsyncClient, url: str) -> None:
-        for _ in range(4):
+        for _ in range(10):
             leaves_after = chance.randrange(40)
             async with client.stream("POST", url, json=BODY) as response:
                 seen = 0
@@ -92,7 +92,7 @@ def test_clients_that_leave_at_random_leave_nothing_behind():
     with serving(respond) as served:  # which waits until no answer is open, on either side
         asyncio.run(ask(f"{served.base_url}/chat/completions"))
         assert served.metric("faults_total") == 0
-        assert 0 < len(served.upstream.left) < 80
+        assert 0 < len(served.upstream.left) < 200
 
 
 def test_a_soak_finds_nothing(tmp_path: Path):

@@ -16,7 +16,7 @@ from told import CLOCK, DELETE, TOOLS, called, tool
 
 ALL = [*TOOLS, tool("search", "query"), tool("write", "path", "content")]
 NEAR = (10, 250, 257)
-FAR = {5000: (1, 7), 60_000: (61, 4096)}
+FAR = {5000: (1, 3, 7), 60_000: (7, 4096)}
 """How far away, and the pieces that a stream has of it."""
 PYTHONIC = "delete(path='/')"
 TAGGED = f"<tool_call>{DELETE}</tool_call>"
