@@ -218,7 +218,7 @@ def test_a_call_that_is_made_ends_what_was_left_open_around_it():
     assert called(extract_in_every_chunking(text, tools=ALL)) == "clock clock clock"
 
 
-@pytest.mark.parametrize(("seeds", "longest"), [(range(60), 300), (range(8), 5000), (range(2), 100_000)])
+@pytest.mark.parametrize(("seeds", "longest"), [(range(200), 300), (range(20), 5000), (range(4), 100_000)])
 def test_whatever_is_opened_and_whatever_fills_it(seeds: range, longest: int):
     """No element of data, no argument, no string in these and no value of a key is ever called; after it, a call is."""
     for seed in seeds:

@@ -130,7 +130,7 @@ unread = st.tuples(st.sampled_from(_UNREAD), st.sampled_from(_INSIDE)).map(lambd
 
 
 @given(befores, keyed | unread, st.sampled_from(["", "}}", "]}}", "}}</tool_call>\n", "\n```\nDone."]), st.randoms())
-@settings(max_examples=150)
+@settings(max_examples=400)
 def test_whatever_stands_before_it(before: str, inside: str, after: str, seeded):  # noqa: ANN001 - a Random
     """Nothing in a broken candidate, in an argument of a call that is not read, or after a key, is ever called."""
     text = before + inside + after

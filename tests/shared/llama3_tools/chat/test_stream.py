@@ -212,7 +212,7 @@ def test_an_attempt_of_a_tool_that_there_is_not_is_told_if_it_could_be_called():
 
 def test_a_stream_keeps_its_text_twice_however_small_its_deltas_are():
     """Once as it was written, and once as content. Each delta would take fifty bytes beside its characters."""
-    stream, text = asked().stream(), "Prose, much of it. " * 8_000
+    stream, text = asked().stream(), "Prose, much of it. " * 20_000
     tracemalloc.start()
     try:
         for start in range(0, len(text), 4):
