@@ -154,7 +154,7 @@ def main(base_url: str, model: str) -> None:
             with Live(screen, console=console, refresh_per_second=15):
                 summary = ask(base_url, model, question, screen)
             console.print(f"{summary}\n", no_wrap=True, overflow="ellipsis")
-    console.print("Any other client, in any language: llama3-tools serve --upstream http://localhost:11434/v1")
+    console.print("Any other client, in any language: llama3-tools serve http://localhost:11434/v1")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """An agent with tools by Anthropic's SDK, on a server without tool calls. The program only knows the gateway's address.
 
 pip install anthropic
-llama3-tools serve --upstream http://localhost:11434/v1    # Ollama; the others: see gateway.toml
+llama3-tools serve http://localhost:11434/v1    # Ollama; the others: see gateway.toml
 python anthropic_client.py "How is the weather in Paris?"
 
 ANTHROPIC_BASE_URL is the gateway's address, without /v1, MODEL the model's name.

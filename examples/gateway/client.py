@@ -1,7 +1,7 @@
 """An agent with tools, in Python, on a server without tool calls. The program only knows the gateway's address.
 
 pip install openai
-llama3-tools serve --upstream http://localhost:11434/v1    # Ollama; the others: see gateway.toml
+llama3-tools serve http://localhost:11434/v1    # Ollama; the others: see gateway.toml
 python client.py "How is the weather in Paris?"
 
 OPENAI_BASE_URL is the gateway's address, MODEL the model's name.

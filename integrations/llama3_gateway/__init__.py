@@ -1,6 +1,6 @@
 """The gateway: an OpenAI-compatible server that gives tools to every client of a server that has none.
 
-`llama3-tools serve --upstream http://localhost:11434/v1` runs it; `docs/gateway.md` says what it does. In a program:
+`llama3-tools serve http://localhost:11434/v1` runs it; `docs/gateway.md` says what it does. In a program:
 
 >>> from llama3_gateway import Gateway, GatewaySettings
 >>> application = Gateway(GatewaySettings(upstream="http://localhost:11434/v1", retries=2))

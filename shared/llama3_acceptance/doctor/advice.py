@@ -44,7 +44,7 @@ def advise(examination: Examination, findings: Iterable[Finding]) -> Advice:
     if sentence:
         own = "from langchain_llama3_tools import Llama3ToolModel"
         lines = (own, client, f"llm = Llama3ToolModel({model}).bind_tools(tools)")
-        return Advice(sentence, lines, f"llama3-tools serve --upstream {examination.base_url}")
+        return Advice(sentence, lines, f"llama3-tools serve {examination.base_url}")
     if examination.calls_in_text:
         own = "from langchain_llama3_tools import Llama3JsonToolOutputParser"
         lines = (own, client, f"chain = {model}.bind_tools(tools) | Llama3JsonToolOutputParser(tools=tools)")

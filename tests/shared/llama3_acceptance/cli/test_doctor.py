@@ -61,7 +61,7 @@ def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
         f'    llm = Llama3ToolModel(ChatOpenAI(base_url="{url}", api_key="…", model="llama")).bind_tools(tools)',
         "",
         "For any other client, run the gateway between it and the server:",
-        f"    llama3-tools serve --upstream {url}",
+        f"    llama3-tools serve {url}",
     ]
 
 
@@ -71,7 +71,7 @@ def test_a_model_that_calls_in_no_way_is_not_told_to_use_this_library() -> None:
     assert "llama3-tools will not help this model yet" in shown
     assert "What may help" in shown
     assert "import" not in shown
-    assert "serve --upstream" not in shown
+    assert "llama3-tools serve" not in shown
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["words", "JSON"])
