@@ -137,7 +137,7 @@ def _run_and_compare(example: Example) -> str | None:
 
 pytest_collect_file = Sybil(
     parsers=[CodeBlockParser(language="python", evaluator=_run_and_compare)],
-    patterns=["README.md", "docs/*.md", "docs/start/*.md"],
+    patterns=["README.md", "docs/*.md"],
     document_types={".md": Page},
     setup=lambda namespace: namespace.update(__name__="__main__"),
     fixtures=[*_SERVERS],

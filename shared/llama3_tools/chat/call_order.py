@@ -69,17 +69,19 @@ class CallOrder:
         """Return whether a call was just answered, so that an answer with words after it tells of that."""
         return self._reports_repeats and bool(self._answered) and _key(call) in self._answered
 
-    def tells_of_answered(self, name: str | None, text: str) -> bool:
-        """Return whether text that begins with a tool's name tells of a call that was just answered.
+    def tells_of_answered(self, name: str | None, text: str, at: int) -> bool:
+        """Return whether a tool's name in another form than JSON tells of a call that was just answered.
 
         Args:
             name: the tool's name.
-            text: the text: it has each value of the arguments.
+            text: what the model wrote. It tells of a call if it has each value of its arguments after the name.
+            at: the index of the name in the text.
         """
-        if not self._reports_repeats or text[:1] in {"{", "[", "<"}:
+        if not (self._answered and self._reports_repeats) or text[at : at + 1] in {"{", "[", "<"}:
             return False
+        told = text[at : at + _TOLD_IN]
         answered = (arguments for one, arguments in self._answered.values() if one == name)
-        return any(all(str(value) in text[:_TOLD_IN] for value in arguments.values()) for arguments in answered)
+        return any(all(str(value) in told for value in arguments.values()) for arguments in answered)
 
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Add the next call of the text, and return the calls that are to be handed out now."""

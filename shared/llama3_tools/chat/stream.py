@@ -307,12 +307,17 @@ class ChatStream:
             self._attempt_at, self._attempt = first.span, self._written.text[slice(*first.span)]
         return self._attempt
 
-    def _is_reported(self, one: Rejection) -> bool:
-        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered."""
+    def _is_reported(self, one: Rejection, text: str | None = None) -> bool:
+        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered.
+
+        Args:
+            one: the attempt.
+            text: what the model wrote, if that is at hand: to join it takes as long as it is.
+        """
         if not self._readers.reports(one, is_due=self._is_due):
             return False
-        text, at = self._written.text, one.span[0]
-        return not (is_after_heading(text, at) or self._order.tells_of_answered(one.name, text[at:]))
+        text, at = self._written.text if text is None else text, one.span[0]
+        return not (is_after_heading(text, at) or self._order.tells_of_answered(one.name, text, at))
 
     def _release(self) -> list[Delta]:
         """Return the delta of what is held. From now on, nothing is."""
@@ -425,7 +430,8 @@ class ChatStream:
         return self._let_out(self._content.append(call))
 
     def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
-        return [self._refuse(one) for one in extraction.rejections if self._is_reported(one)]
+        text = self._written.text if extraction.rejections else ""
+        return [self._refuse(one) for one in extraction.rejections if self._is_reported(one, text)]
 
     def _refuse(self, attempt: Rejection) -> RefusedCall:
         name = self._readers.names.own(attempt.name or "")
