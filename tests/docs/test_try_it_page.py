@@ -185,10 +185,11 @@ def answers(page: Chrome, questions: list[dict[str, Any]]) -> list[dict[str, Any
     return json.loads(page.execute_async_script(script, json.dumps(questions)))
 
 
-def test_python_is_loaded_when_it_is_asked_for_and_from_this_site_alone(page: Chrome, address: str) -> None:
+def test_a_page_opens_with_an_example_that_is_read_by_what_this_site_has_alone(page: Chrome, address: str) -> None:
     before = requested(page)
-    assert [url for url in before if "runtime" in url or url.endswith(".wasm")] == []
-    find(page, "#try-it-text").click()
+    says(page, "1 call")
+    assert texts(page, "#try-it-calls > li") != []
+    find(page, "#try-it-clear").click()
     find(page, "#try-it-text").send_keys(CALL)
     says(page, "1 call")
     after = requested(page)
@@ -196,6 +197,12 @@ def test_python_is_loaded_when_it_is_asked_for_and_from_this_site_alone(page: Ch
     assert [url for url in before + after if not url.startswith((host, "data:", "blob:", "about:"))] == []
     assert [url for url in before + after if "Paris" in url or "get_weather" in url] == []
     assert page.get_log("browser") == []
+
+
+def test_what_a_link_brings_is_not_read_before_someone_asks(browser: Chrome, address: str) -> None:
+    page = opened(browser, address + link_of({"text": CALL}))
+    says(page, "This link holds an output.")
+    assert [url for url in requested(page) if "runtime" in url or url.endswith(".wasm")] == []
 
 
 def test_each_fixture_is_read_as_extract_reads_it(loaded: Chrome) -> None:
@@ -278,6 +285,8 @@ def test_it_can_be_used_by_keyboard(page: Chrome) -> None:
         ActionChains(page).send_keys(*keys).perform()
         return page.switch_to.active_element
 
+    page.execute_script("document.getElementById('try-it-clear').focus()")
+    assert press(Keys.ENTER).get_attribute("id") == "try-it-text"
     page.execute_script("document.getElementById('try-it-clear').focus()")
     assert press(Keys.TAB).get_attribute("id") == "try-it-text"
     press(f"Hm. `{CALL}`")
@@ -466,7 +475,7 @@ def test_a_field_holds_each_end_of_a_line_as_the_page_says(page: Chrome) -> None
 
 
 def test_a_page_that_is_offline_says_so(browser: Chrome, address: str) -> None:
-    page = opened(browser, address)
+    page = opened(browser, address + link_of({"text": "Hi."}))  # which loads no Python
     page.execute_cdp_cmd("Network.clearBrowserCache", {})  # else Python may come from there
     conditions = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
     page.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
@@ -587,9 +596,11 @@ def test_an_error_is_told_in_words_with_its_place(loaded: Chrome, field: str, va
     ],
 )
 def test_a_site_without_python_says_what_is_missing(
-    page: Chrome, manifest: Callable[[bytes], None], answer: bytes, words: str
+    browser: Chrome, address: str, manifest: Callable[[bytes], None], answer: bytes, words: str
 ) -> None:
     manifest(answer)
+    page = opened(browser, address)
+    says(page, words)
     fill(page, "#try-it-text", CALL)
     says(page, words)
     assert find(page, "#try-it-text").get_attribute("value") == CALL
