@@ -11,8 +11,6 @@ from llama3_gateway.errors import GatewayError
 from llama3_gateway.exchange import KEY_HEADERS, Header
 from llama3_gateway.settings import GatewaySettings
 
-__all__ = ["Access"]
-
 _OTHER_SITES = frozenset({"cross-site", "same-site"})
 """What browsers say of requests that a page of another origin has caused."""
 

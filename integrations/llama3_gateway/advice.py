@@ -10,8 +10,6 @@ from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Dialect
 from llama3_tools.chat import EndpointFault, endpoint_fault, with_advice
 
-__all__ = ["advised"]
-
 _TOOLS_REFUSED = frozenset({EndpointFault.NO_TOOLS, EndpointFault.NO_AUTO_TOOLS})
 
 

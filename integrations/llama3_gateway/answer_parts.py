@@ -12,8 +12,6 @@ from llama3_gateway.framing import write_json
 from llama3_gateway.shapes import Piece
 from llama3_tools.chat import Reply
 
-__all__ = ["arguments_of", "count_in", "first_answer", "function_of", "new_id", "reasoning_in", "text_in"]
-
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _LINE_BREAKS = str.maketrans("\r\n", "  ")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")

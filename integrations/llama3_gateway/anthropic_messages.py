@@ -19,8 +19,6 @@ from llama3_gateway.framing import write_event, write_json
 from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply
 
-__all__ = ["MessageShape"]
-
 _STOP_REASONS = {"tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 _STOPPED_AT = ("stop_reason", "matched_stop")
 """Where vLLM and SGLang write the text at which they have stopped."""

@@ -15,8 +15,6 @@ from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.responses_input import KeptItems, from_responses
 from llama3_gateway.shapes import Dialect, Shape
 
-__all__ = ["APIS", "CHAT", "MESSAGES", "OLLAMA", "RESPONSES", "Api"]
-
 Body: TypeAlias = Mapping[str, Any]
 
 

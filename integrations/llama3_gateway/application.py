@@ -34,8 +34,6 @@ from llama3_gateway.token_count import send_token_count
 from llama3_gateway.turns import has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
 
-__all__ = ["Gateway"]
-
 _STATEFUL = (
     *("/v1/responses/{id}", "/v1/responses/{id}/cancel", "/v1/responses/{id}/input_items"),
     *("/v1/conversations", "/v1/conversations/{rest:path}"),

@@ -11,8 +11,6 @@ from click.core import ParameterSource
 from llama3_tools import MissingExtraError
 from llama3_tools.cli.status import CannotRunError
 
-__all__ = ["serve"]
-
 _NAMES = {"formats": "format"}
 """Options with another name than their setting: each takes one of several."""
 _PLACEHOLDERS = {"upstream": "[PATTERN=]URL", "upstream_api_key": "KEY", "api_key": "KEY", "cors": "ORIGIN"}

@@ -22,8 +22,6 @@ from llama3_gateway.logs import log_fault, log_request
 from llama3_gateway.metrics import Metrics, RequestRecord
 from llama3_gateway.settings import GatewaySettings
 
-__all__ = ["Answer", "Endpoint", "Recording", "error_response"]
-
 Answer: TypeAlias = Callable[[Exchange, bytes], Awaitable[None]]
 """Answers a request with this body."""
 

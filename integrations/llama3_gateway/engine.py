@@ -22,8 +22,6 @@ from llama3_gateway.turns import Turn, require_content, unreadable
 from llama3_gateway.upstream import Given, UpstreamAnswer, UpstreamClient
 from llama3_tools.chat import Reply, Request, failed_generation
 
-__all__ = ["Engine"]
-
 
 @dataclass(frozen=True)
 class Engine:

@@ -17,16 +17,6 @@ from http import HTTPStatus
 from llama3_tools import Llama3ToolsError, MissingExtraError
 from llama3_tools.chat import NOT_A_COMPLETION
 
-__all__ = [
-    "BrokenOffError",
-    "GatewayError",
-    "UpstreamRefusal",
-    "bad_request",
-    "missing_extra",
-    "no_completion",
-    "shortened",
-]
-
 _MOST_SHOWN = 500
 _KINDS: dict[int, str] = {
     401: "authentication_error",

@@ -19,8 +19,6 @@ from llama3_gateway.errors import GatewayError
 from llama3_gateway.framing import written
 from llama3_gateway.metrics import RequestRecord
 
-__all__ = ["EVENT_STREAM", "JSON", "KEY_HEADERS", "NDJSON", "Exchange", "Header"]
-
 Header: TypeAlias = tuple[bytes, bytes]
 
 JSON = b"application/json"

@@ -10,18 +10,6 @@ from typing import Any, NamedTuple
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, shortened
 
-__all__ = [
-    "DONE",
-    "EventReader",
-    "ServerEvent",
-    "read_body",
-    "read_object",
-    "write_event",
-    "write_json",
-    "write_str",
-    "written",
-]
-
 DONE = b"data: [DONE]\n\n"
 """The last event of OpenAI's streams."""
 

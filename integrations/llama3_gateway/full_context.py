@@ -10,8 +10,6 @@ from http import HTTPStatus
 
 from llama3_gateway.errors import GatewayError, bad_request
 
-__all__ = ["full_context"]
-
 _CODE = "context_length_exceeded"
 _STATUSES = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.INTERNAL_SERVER_ERROR})
 _WITH_NUMBERS = tuple(

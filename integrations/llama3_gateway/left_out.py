@@ -11,8 +11,6 @@ from llama3_gateway.errors import UpstreamRefusal, bad_request
 from llama3_gateway.logs import LOGGER
 from llama3_gateway.shapes import Message
 
-__all__ = ["client_tools", "placeholder", "says_images_are_refused", "without_images"]
-
 _IMAGE = "image_url"
 _NAMES_IMAGES = re.compile(r"\bimages?\b|image_url|multi-?modal|mmproj|\bvision\b", re.IGNORECASE)
 """As llama.cpp, Ollama, vLLM and LM Studio say that a model has no eyes."""

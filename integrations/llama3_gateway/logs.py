@@ -10,8 +10,6 @@ from time import perf_counter
 
 from llama3_gateway.metrics import RequestRecord
 
-__all__ = ["LOGGER", "JsonLines", "log_fault", "log_request"]
-
 LOGGER = logging.getLogger("llama3_gateway")
 """All that the gateway says: requests at `INFO`, its own faults at `ERROR`."""
 

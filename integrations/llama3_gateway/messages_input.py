@@ -8,8 +8,6 @@ from typing import Any
 from llama3_gateway.errors import bad_request
 from llama3_gateway.left_out import client_tools, placeholder
 
-__all__ = ["NEEDS_ANTHROPIC", "from_messages"]
-
 NEEDS_ANTHROPIC = "needs Anthropic's own servers, and the gateway asks another one"
 """Why a field or a path of the Messages API is refused."""
 _REFUSED = {

@@ -11,8 +11,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from llama3_tools.chat import Reply
 
-__all__ = ["Metrics", "RequestRecord"]
-
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 """Seconds."""
 _NAMESPACE = "llama3_gateway"

@@ -13,8 +13,6 @@ from llama3_gateway.openai_chat import require_tools
 from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply, Request
 
-__all__ = ["OllamaDialect", "OllamaShape", "from_ollama"]
-
 _COUNTS = (
     "prompt_eval_count",
     "eval_count",

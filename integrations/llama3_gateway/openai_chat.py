@@ -19,8 +19,6 @@ from llama3_gateway.framing import (
 from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
 
-__all__ = ["ChatDialect", "ChatShape", "require_tools"]
-
 _OF_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
 _OF_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
 

@@ -15,8 +15,6 @@ from llama3_gateway.responses_input import CUSTOM, KeptItems
 from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
 from llama3_tools.chat import Reply
 
-__all__ = ["ResponseShape"]
-
 _ECHOED: dict[str, Any] = {
     "instructions": None,
     "metadata": {},

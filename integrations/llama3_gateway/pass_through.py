@@ -14,8 +14,6 @@ from llama3_gateway.logs import LOGGER
 from llama3_gateway.settings import Upstream
 from llama3_gateway.upstream import UpstreamClient, forwarded
 
-__all__ = ["pass_through", "send_model", "send_models"]
-
 _WITHOUT_BODY = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 """They have none, whatever length they say."""
 _LENGTH = frozenset({b"content-length"})

@@ -10,8 +10,6 @@ from llama3_gateway.errors import bad_request
 from llama3_gateway.framing import write_json
 from llama3_gateway.left_out import client_tools, placeholder
 
-__all__ = ["CUSTOM", "NEEDS_STATE", "KeptItems", "from_responses"]
-
 NEEDS_STATE = "needs a server that keeps what it has answered, and this one does not"
 """Why a field or a path of the Responses API is refused."""
 _STATEFUL = {

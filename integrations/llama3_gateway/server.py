@@ -24,8 +24,6 @@ try:
 except ModuleNotFoundError as error:
     raise missing_extra(error) from error
 
-__all__ = ["AddressError", "greeting", "run", "warning_of"]
-
 _SECONDS_TO_FINISH = 5
 """What answers under way have when the server is stopped."""
 _SECONDS_TO_CHECK = 5

@@ -31,16 +31,6 @@ from pydantic_settings import NoDecode
 from llama3_tools import FormatName, OnUnknownTool, PromptFormat
 from llama3_tools.chat import ChatOptions, Constrain, RepeatedCalls, ToolRole, chat_options
 
-__all__ = [
-    "CHAT_NAMES",
-    "KEYS",
-    "GatewaySettings",
-    "ModelEntry",
-    "ModelOptions",
-    "ModelSettings",
-    "Upstream",
-]
-
 CHAT_NAMES = {"coerce": "coerce_arguments", "unknown_tool": "on_unknown_tool", "retries": "max_retries"}
 """The settings that have another name as options of the chat layer, and that name."""
 KEYS = frozenset({"api_key", "upstream_api_key"})

@@ -10,8 +10,6 @@ from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
 from llama3_tools.chat import Reply, Request
 
-__all__ = ["Chunk", "Delta", "Dialect", "Message", "Piece", "Shape", "StreamReader", "Usage", "added_usage", "calls_in"]
-
 Delta: TypeAlias = dict[str, Any]
 """A delta in OpenAI's form."""
 Message: TypeAlias = Mapping[str, Any]

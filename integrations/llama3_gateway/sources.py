@@ -13,8 +13,6 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDic
 
 from llama3_gateway.settings import KEYS, GatewaySettings
 
-__all__ = ["given_settings"]
-
 _PREFIX = "LLAMA3_TOOLS_"
 _FOR_SOME = re.compile(r"([^=]+)=(\w+://.*)")
 _NO_UPSTREAM = "where is the model? Write its server's URL, such as: llama3-tools serve http://localhost:11434/v1"

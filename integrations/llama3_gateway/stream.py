@@ -22,8 +22,6 @@ from llama3_tools.chat import Request
 if TYPE_CHECKING:
     from llama3_gateway.engine import Engine
 
-__all__ = ["Stream"]
-
 _WHOLE = ("application/json", "text/html")
 """The media types of answers that may be no streams: nothing goes out until there is something of an answer."""
 _MOST_CHOICES = 128

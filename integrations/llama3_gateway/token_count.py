@@ -13,8 +13,6 @@ from llama3_gateway.framing import read_object, write_json, written
 from llama3_gateway.turns import Turn
 from llama3_gateway.upstream import UpstreamClient
 
-__all__ = ["send_token_count"]
-
 _PATH = "/tokenize"
 """Where llama.cpp and vLLM count."""
 _HOW = "llama3-tools-token-count"

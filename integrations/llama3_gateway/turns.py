@@ -16,8 +16,6 @@ from llama3_gateway.shapes import Delta, Dialect, Message
 from llama3_tools import ToolDefinitionError
 from llama3_tools.chat import Request, ServerConstraint, kept_chat
 
-__all__ = ["ChoiceReader", "Turn", "has_tool_history", "prepare_turn", "require_content", "unreadable"]
-
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 _MESSAGE = '{"role": "user", "content": "Hi"}'

@@ -15,8 +15,6 @@ from llama3_gateway.exchange import KEY_HEADERS, Header
 from llama3_gateway.framing import written
 from llama3_gateway.settings import Upstream
 
-__all__ = ["UPSTREAM_TIMEOUT", "Given", "UpstreamAnswer", "UpstreamClient", "forwarded"]
-
 UPSTREAM_TIMEOUT = "upstream_timeout"
 """The code of the error that an upstream is silent."""
 _OF_CONNECTION = frozenset(

@@ -17,8 +17,6 @@ from llama3_tools.values import Extraction
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Extractor", "extract"]
-
 _FEW = 64
 """How many names of tools are looked for one by one."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
-__all__ = ["FormatName", "Formats", "require_formats"]
-
 FormatName: TypeAlias = Literal["json", "function", "pythonic", "code", "all", "none"]
 """A form of writing calls, as it can be asked for: objects of JSON; `<function=NAME>` tags; pythonic calls, and objects
 after the name of their tool; code after `<|python_tag|>`; or all of them, or none."""

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from llama3_tools.literals.json_depth import MAX_DEPTH
 from llama3_tools.values import RejectionReason
 
-__all__ = ["DEFAULT_LIMITS", "LONGEST_NAME", "Limits", "require_limits", "too_deep", "too_long", "too_many"]
-
 LONGEST_NAME = 128
 """How many characters the name of a tool may have outside of JSON: as many as MCP's tools may have.
 

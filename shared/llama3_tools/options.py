@@ -11,8 +11,6 @@ from llama3_tools.errors import require_bool, require_type, require_words
 from llama3_tools.formats import FormatName, Formats, require_formats
 from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 
-__all__ = ["OnUnknownTool", "ReadOption", "ReadOptions", "new_call_id", "read_options", "shown_changes", "written_id"]
-
 OnUnknownTool: TypeAlias = Literal["text", "call", "retry"]
 """What happens to a call of a tool that was not declared: it stays text; it is still a call (principle 1); or it stays
 text, and in a conversation the model is asked again with the names of the tools."""
