@@ -18,6 +18,7 @@ try:
     import uvicorn
 
     from llama3_gateway.application import Gateway
+    from llama3_gateway.heads import PunctualProtocol
     from llama3_gateway.logs import LOGGER, JsonLines
     from llama3_gateway.settings import GatewaySettings, Upstream
     from llama3_gateway.upstream import UPSTREAM_TIMEOUT, UpstreamClient
@@ -49,6 +50,7 @@ def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
         Gateway(settings),
         access_log=False,
         date_header=False,
+        http=PunctualProtocol,
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,

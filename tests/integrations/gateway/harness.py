@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.framing import EventReader
+from llama3_gateway.heads import PunctualProtocol
 
 WEATHER = {
     "type": "function",
@@ -146,7 +147,9 @@ class Host:
         self._started = threading.Event()
         listening = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        config = uvicorn.Config(self, log_config=None, access_log=False, lifespan="off", ws="none")
+        config = uvicorn.Config(
+            self, http=PunctualProtocol, log_config=None, access_log=False, lifespan="off", ws="none"
+        )
         server = uvicorn.Server(config)
         threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
         wait_until(lambda: server.started)

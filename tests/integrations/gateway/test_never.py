@@ -10,6 +10,7 @@ import resource
 import socket
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -86,6 +87,30 @@ _OPENAI, _OLLAMA = "/v1/chat/completions", "/api/chat"
 
 def _error(message: str) -> str:
     return json.dumps({"error": {"message": message}})
+
+
+class TestSlowHeads:
+    """A request whose head does not come in time."""
+
+    @pytest.mark.parametrize("begun", [b"", b"POST /v1/chat/completions HTTP/1.1\r\nHost: loc"])
+    def test_the_connection_is_closed(self, begun: bytes, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr("llama3_gateway.heads._SECONDS", 0.2)
+        with serving(says("Hi")) as served, _connected(served) as client:
+            client.sendall(begun)
+            assert client.recv(1) == b""
+
+    def test_one_that_comes_in_time_is_answered(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr("llama3_gateway.heads._SECONDS", 2)
+        with serving(says("Hi")) as served, _connected(served) as client:
+            for piece in (b"GET /healthz HT", b"TP/1.1\r\nHost: localhost\r\n\r\n") * 2:
+                client.sendall(piece)
+                time.sleep(0.05)
+            assert client.recv(12) == b"HTTP/1.1 200"
+
+
+def _connected(served: Served) -> socket.socket:
+    address = urlsplit(served.address)
+    return socket.create_connection((str(address.hostname), address.port or 0), timeout=10)
 
 
 class TestUpstreamErrors:
