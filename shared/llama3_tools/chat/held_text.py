@@ -7,8 +7,14 @@ import re
 from llama3_tools.text.growing_text import GrowingText
 
 _MAY_BE_OBJECT = re.compile(r"[{`]")
-_MARKUP_BEFORE = re.compile(r"(?:\s|<[^<>\n]{1,64}>|\[[A-Z_]{2,32}\]|```\w{0,32}|[\[(`*])*\Z")
-"""What goes with an attempt: it is of no use without that."""
+_MARKUP_BEFORE = re.compile(
+    r"(?:\s|<[^<>\n]{1,64}>|\[[A-Z_]{2,32}\]|```\w{0,32}|[\[(`*]|\{\s{0,4}[\"']?\w{1,32}[\"']?\s{0,4}:\s{0,4}[\"']?)*\Z"
+)
+"""What goes with an attempt, which is of no use without that: markup, and the key before the tool's name."""
+_MAY_NAME = re.compile(
+    r"\{\s{0,4}(?:\w{1,32}\s{0,4}(?::\s{0,4}[\"']?[\w.-]{0,64}[\"']?\s{0,4}(?:,\s{0,4}\w{0,32})?)?)?\Z"
+)
+"""An object in JavaScript's form that may name a tool: `{name: "search", parameters`."""
 _LONGEST_MARKUP = 256
 
 
@@ -69,6 +75,8 @@ class HeldText:
         out = held[: max(at, 0)]
         if attempt is not None and (markup := _MARKUP_BEFORE.search(out, max(len(out) - _LONGEST_MARKUP, 0))):
             out = out[: markup.start()]
+        elif attempt is None and (named := _MAY_NAME.search(out, max(len(out) - _LONGEST_MARKUP, 0))):
+            out = out[: named.start()]
         out = out.rstrip()
         self._held = GrowingText(held[len(out) :])
         return out

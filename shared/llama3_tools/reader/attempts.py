@@ -45,6 +45,11 @@ _LOOP = re.compile(r"[\])]{0,8}\s{1,8}for\s[\w, ]{1,40}\sin\s").match
 _WORD = re.compile(rf"{_TAG}|</[\w:|-]{{0,30}}\Z|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
 _KEY = re.compile(r"[(\[\s]{0,8}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match  # noqa: RUF001
 _OPENS = re.compile(r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}[([{]").match
+_MAY_OPEN = re.compile(
+    r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}"
+    r"(?:[([{][(\[\s]{0,8}\{?\s{0,4}[\"'“”‘’]?\w{0,64}[\"'“”‘’]?\s{0,4})?\Z"  # noqa: RUF001
+).match
+"""Matches what may become arguments whose first key is known."""
 _MORE = re.compile(r"[ \t\])*`]{0,8}(?:\s{0,8}[\w \t]{1,32}:\s{0,8})?(?=[{\[(])").match
 _PAIRS = re.compile(
     r"(?:[,\s]\s{0,4}\w{1,64}\s?=\s?(?:\"[^\"\n]*(?:\"|\Z)|'[^'\n]*(?:'|\Z)|\[[^\]\n]*(?:\]|\Z)|[^\s,\])]+))+"
@@ -125,7 +130,12 @@ class Evidence:
         """Whether it is in markup that is still open and is not prose about a tag: `<tool_call> is a tag`."""
         if not self.in_markup or self.is_run_into or self.is_full or _CLOSER(self.after) is not None:
             return False
-        return not (self.after[:1] == " " and _on_line(self.after) is After.WORDS)
+        return self.shape is not Shape.TAG or self.after[:1] != " " or _on_line(self.after) is not After.WORDS
+
+    @property
+    def may_have_key(self) -> bool:
+        """Whether the first key of its arguments may still come: `{name: "search", parameters: {…`."""
+        return self.is_odd and bool(self.parameters) and _MAY_OPEN(self.after) is not None
 
     @property
     def begins_line(self) -> bool:

@@ -203,7 +203,7 @@ class Rejections:
     def _is_attempt(self, one: Rejection, evidence: Evidence, words: _Words, *, has_calls: bool) -> bool:
         if one.reason is RejectionReason.QUOTED and has_calls:
             return False
-        if evidence.may_close and not words.is_over:
+        if not words.is_over and (evidence.may_close or evidence.may_have_key):
             return True
         has_words = self.words_from >= 0 if evidence.in_thoughts else not self.is_before_words(one.span[0])
         return is_attempt(evidence, one.reason, has_words=has_words, words_follow=lambda: words.follow(evidence))

@@ -229,6 +229,23 @@ def test_an_odd_form_of_a_call_that_was_just_answered_is_not_asked_about(text: s
         assert (request.retry(read_in_every_way(request, {"content": text})) is not None) == is_asked
 
 
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize(
+    ("said", "attempt"),
+    [
+        ("", '{name: "get_weather", parameters: {city: "Paris"}}'),
+        ("", "<tool_call>get_weather('Paris') please</tool_call>"),
+        ("Let me see.", " <tool_call>get_weather('Paris') please</tool_call>"),
+    ],
+)
+def test_an_odd_form_is_not_shown_before_the_model_is_asked_about_it(said: str, attempt: str, size: int):
+    request = asked()
+    stream = request.stream()
+    shown = [out for piece in deltas_of({"content": said + attempt}, size) for out in stream.feed(piece)]
+    assert content_in([*shown, *stream.end("stop")]) == said
+    assert request.retry(stream.reply) is not None
+
+
 def test_a_model_is_asked_as_often_as_max_retries_says():
     for count in (0, 1, 3):
         request = asked(max_retries=count)
