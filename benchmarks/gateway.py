@@ -18,6 +18,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import socket
 import statistics
 import sys
@@ -25,6 +26,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -45,13 +47,14 @@ _MOST_PER_CHUNK = 70e-6
 _MOST_FOR_FIRST = 2e-3
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGES = os.sysconf("SC_PAGE_SIZE")
+_PORT = re.compile(r"point clients at \S+:(\d+)/v1").search
 _Scope: TypeAlias = dict[str, Any]
 
 
 ADDED = ("", "direct", "passed through", "with 20 tools", "added", "at most")
 SOAK = (
     *("soak", "streams", "left early", "lost", "left open"),
-    *("log lines", "other than JSON", "memory", "grown by"),
+    *("requests logged", "other lines", "memory", "grown by"),
 )
 
 
@@ -90,9 +93,9 @@ class Soak:
     open: int
     """Connections of the gateway's, at the end."""
     lines: int
-    """Those of its log."""
+    """Those of its log about a request."""
     others: int
-    """Those of its log that are no JSON."""
+    """Those of its log about anything else."""
     memory: int
     """Bytes, after the first quarter."""
     grown: int
@@ -203,17 +206,18 @@ async def soak(gateway: str, process: int, log: Path, seconds: float, clients: i
 
     await asyncio.gather(look(), *(come_and_go() for _ in range(clients)))
     for _ in range(100):
-        if not (open_now := _connections(process)):
+        open_now, logged = _connections(process), _lines_of(log)
+        if not open_now and logged["lines"] == counts["streams"]:
             break
         await asyncio.sleep(0.1)
     grown = memory_of(process) - memory
-    logged = _lines_of(log)
     return Soak(f"{clients} clients, {seconds:g} s", **counts, open=open_now, memory=memory, grown=grown, **logged)
 
 
 def _lines_of(log: Path) -> dict[str, int]:
     lines = log.read_text("utf-8").splitlines()
-    return {"lines": len(lines), "others": sum(not line.startswith('{"time"') for line in lines)}
+    requests = sum('"event": "request"' in line for line in lines)
+    return {"lines": requests, "others": len(lines) - requests}
 
 
 async def _is_whole(address: str, body: dict[str, Any], leaves_after: int | None) -> bool:
@@ -326,66 +330,56 @@ async def _send_chunk(send: Any, chunk: dict[str, Any]) -> None:  # noqa: ANN401
     )
 
 
-def _serve_model(port: int) -> None:
+def _serve_model(sending: Connection) -> None:
     import uvicorn  # noqa: PLC0415 - in the process that serves
 
-    uvicorn.run(_model, host="127.0.0.1", port=port, log_config=None, access_log=False, lifespan="off")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        sending.send(listening.getsockname()[1])
+        config = uvicorn.Config(_model, log_config=None, access_log=False, lifespan="off")
+        uvicorn.Server(config).run(sockets=[listening])
 
 
-def _serve_gateway(given: tuple[GatewaySettings, Path]) -> None:
+def _serve_gateway(sending: Connection, settings: GatewaySettings, log: Path) -> None:
     from llama3_gateway.server import run  # noqa: PLC0415 - in the process that serves
 
-    settings, log = given
+    def say(text: str) -> None:
+        if said := _PORT(text):
+            sending.send(int(said[1]))
+
     sys.stderr = log.open("w", buffering=1)  # as long as the process
-    run(settings, print_nothing)
-
-
-def print_nothing(_text: str) -> None:
-    """Say nothing."""
+    run(settings, say)
 
 
 @contextmanager
 def upstream_process() -> Iterator[str]:
     """Run a model that writes what it is told, and return its address."""
-    port = _free_port()
-    with _process(_serve_model, port, port):
-        yield f"127.0.0.1:{port}"
+    with _process(_serve_model) as (address, _):
+        yield address
 
 
 @contextmanager
 def gateway_process(upstream: str, log: Path = Path(os.devnull)) -> Iterator[tuple[str, int]]:
     """Run a gateway in front of a model, and return its address, and the id of its process."""
-    port = _free_port()
-    settings = GatewaySettings.model_validate({"upstream": f"http://{upstream}/v1", "port": port})
-    with _process(_serve_gateway, (settings, log), port) as process:
-        yield f"127.0.0.1:{port}", process
+    settings = GatewaySettings.model_validate({"upstream": f"http://{upstream}/v1", "port": 0})
+    with _process(_serve_gateway, settings, log) as found:
+        yield found
 
 
 @contextmanager
-def _process(serve: Any, argument: object, port: int) -> Iterator[int]:  # noqa: ANN401 - any function
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(argument,), daemon=True)
+def _process(serve: Any, *arguments: object) -> Iterator[tuple[str, int]]:  # noqa: ANN401 - any function
+    """Run a server in a process of its own, which sends the port on which it listens."""
+    context = multiprocessing.get_context("spawn")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=serve, args=(sending, *arguments), daemon=True)
     process.start()
+    sending.close()  # so that the end of the process is the end of what is received
     try:
-        _wait_for(port)
+        port = receiving.recv()
         assert process.pid is not None  # noqa: S101 - it has started
-        yield process.pid
+        yield f"127.0.0.1:{port}", process.pid
     finally:
         process.terminate()
         process.join(10)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(600):
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError(f"nothing listens on port {port}")
 
 
 def _processor_seconds(process: int) -> float:

@@ -29,8 +29,8 @@ KEY_HEADERS = frozenset({b"authorization", b"x-api-key"})
 _GZIP = zlib.MAX_WBITS | 16
 _SECONDS_TO_DISCARD = 1.0
 _WRITES_IN_A_ROW = 4
-"""How often is written before other tasks have their turn: only then it is known that the client has left.
-asyncio warns of the fifth write after it."""
+"""How often is written before other tasks have their turn: only then is it known that the client has left.
+asyncio warns of the fifth write after that."""
 _OWN_MEDIA = frozenset({b"accept", b"accept-encoding", b"content-type"})
 
 
@@ -134,7 +134,8 @@ class Exchange:
         self.last_written = perf_counter()
 
     async def finish(self, data: bytes = b"") -> None:
-        """Send the end of the body."""
+        """Send the end of the body: two writes."""
+        await anyio.lowlevel.checkpoint()
         self.is_finished = True
         await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
