@@ -39,6 +39,7 @@ _CALL = 16
 """In the arguments of a call; next, the brackets in them, which follow the same rules."""
 _INNER = {"(": 17, "[": 18, "{": 19}
 _CLOSERS = "]]]]]]]]]]}}}}}}))]}"
+_OPENERS = {"]": "[", "}": "{", ")": "("}
 _NUMBER = 31
 _HARD, _SOFT, _MEANT = 32, 64, 128
 """Flags: in data or arguments; in the value of a key; in a broken call, whose strings no blank line ends."""
@@ -100,6 +101,8 @@ class Surroundings:
         """Whether they came again: what follows shows whether they end the string."""
         self._is_cut = False
         """Whether it has a line break or a stray quote: it ends at a quote before a comma or a bracket."""
+        self._inner = 0
+        """How many brackets it opens, of the kind that it is in, and has not closed: `f('print('a')`."""
         self._last = ""
         """The last character in strings and arguments, white space aside."""
         self._breaks = 0
@@ -287,6 +290,7 @@ class Surroundings:
 
     def _begin_string(self, quotes: str) -> None:
         self._quote, self._is_closed, self._is_cut, self._last = quotes, False, False, quotes[0]
+        self._inner = 0
 
     def _read_arguments(self, text: str, pos: int, end: int) -> int:  # noqa: PLR0911 (one mark after another)
         """Read past the next mark in the arguments of a call; they may end with a line before it."""
@@ -344,6 +348,8 @@ class Surroundings:
         after = _BODY[quotes[0]](text, pos, end).end()  # type: ignore[union-attr]  # it may match nothing
         if piece := text[pos:after].rstrip():
             self._last, self._breaks = piece[-1], 0
+            closer = _CLOSERS[self._state & _NUMBER]
+            self._inner += piece.count(_OPENERS[closer]) - piece.count(closer)
         if after > pos or after == end:
             return after
         char = text[pos]
@@ -380,14 +386,15 @@ class Surroundings:
         if self._quote == "'" and char.isalnum() and text[pos - 2 : pos - 1].isalnum():
             self._is_closed = False  # `f('it's`
             return pos
-        if self._is_cut or (number < _CALL and number != _STRING):
+        is_word = char.isalnum() or char == "_"
+        if self._is_cut or (number != _STRING if number < _CALL else is_word):
             if char.isspace():
                 self._breaks += char == "\n"
                 return pos + 1
             if self._is_cut:
-                is_end = char in (",", _CLOSERS[number])
+                is_end = self._inner <= 0 and char in (",", _CLOSERS[number])
             else:  # a word after a value: the quote is inside the string
-                is_end = not (char.isalnum() or char == "_") or self._breaks > 0 or number == _NAME
+                is_end = not is_word or self._breaks > 0 or number == _NAME
                 if self._breaks > 1:
                     self._end_paragraph()
             self._breaks = 0

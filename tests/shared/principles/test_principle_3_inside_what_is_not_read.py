@@ -35,6 +35,8 @@ RUNS_DATA = {
     "no quotation marks": f'{{"name":"save","parameters":{{"text":\n{PYTHONIC}\n}}}}',
     "quotation marks in a string": f'{{"name":"save","parameters":{{"text":"say("x")\n{PYTHONIC}\n"}}}}',
     "a pythonic call with quotation marks in a string": f'save(text="say("x")\n{PYTHONIC}\n")',
+    "a call of Python in a string": f"save(text='print('a')\n{PYTHONIC}\n')",
+    "a call of Python with two arguments in a string": f"save(text='print('a', 'b')\n{PYTHONIC}\n')",
     "an expression": f'save(text=open("x").read(\n{PYTHONIC}\n))',
     "arguments that are calls": f"save(text=oops(\n{PYTHONIC},\n{PYTHONIC}\n))",
     "on the line of a call that broke": f"save(oops), {PYTHONIC}",
