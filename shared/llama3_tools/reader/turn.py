@@ -390,7 +390,8 @@ class Turn:
                 found.shape = Shape.OTHER  # a record that has a tool's name
         elif candidate.format == "pythonic" and not is_named:
             is_listed = markup.in_list and (_BY_NAME(raw) or self.rejections.is_before_words(candidate.begin))
-            found.shape = Shape.LISTED if is_listed else Shape.OTHER
+            is_expression = refusal.reason is RejectionReason.MALFORMED and _SIGNATURE(raw)  # `[sin(t), cos(t)]`
+            found.shape = Shape.LISTED if is_listed and not is_expression else Shape.OTHER
         elif candidate.format == "pythonic" and not markup.in_list and _SIGNATURE(raw):
             found.shape = Shape.NAMED if refusal.reason is RejectionReason.MISSING_ARGUMENTS else Shape.OTHER
         elif candidate.format == "pythonic" and not markup.in_list and refusal.reason is RejectionReason.MALFORMED:

@@ -99,6 +99,7 @@ OTHERS = {
     "a comprehension": "Use [int(x) for x in s]",
     "a comprehension over a map": "Then [f(x, y=2) for x in xs] is the list.",
     "a vector": "[sin(t), cos(t)] is the vector",
+    "a vector alone": "[sin(t), cos(t)]",
     "an equation": "E = [f(x), g(y)] as shown",
     "an interval": "On [a(1), b(2)] it grows.",
     "a function": "Let f(x) = 2x and g(x=1) = 3.",
