@@ -201,7 +201,7 @@ def test_a_page_opens_with_an_example_that_is_read_by_what_this_site_has_alone(p
 
 def test_what_a_link_brings_is_not_read_before_someone_asks(browser: Chrome, address: str) -> None:
     page = opened(browser, address + link_of({"text": CALL}))
-    says(page, "This link has an output.")
+    says(page, "This link holds an output.")
     assert [url for url in requested(page) if "runtime" in url or url.endswith(".wasm")] == []
 
 
@@ -339,7 +339,7 @@ def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> N
     until(lambda: "#try=" in page.current_url)
     said, link = find(page, "#try-it-status").text, page.current_url
     opened(page, link)
-    says(page, "This link has an output.")
+    says(page, "This link holds an output.")
     assert [url for url in requested(page) if "runtime" in url] == []
     script = """
         const done = arguments[0];
@@ -421,7 +421,7 @@ def test_a_link_that_is_too_large_is_not_opened(browser: Chrome, address: str) -
 def test_a_link_keeps_that_no_form_of_calls_is_chosen(loaded: Chrome, address: str) -> None:
     loaded.execute_script("window.isLoaded = false")
     opened(loaded, address + link_of({"text": CALL, "options": {"formats": []}}))
-    says(loaded, "This link has an output.")
+    says(loaded, "This link holds an output.")
     find(loaded, "button[type=submit]").click()
     says(loaded, "Options: formats")
 
@@ -431,7 +431,7 @@ def test_another_link_hides_what_was_read_before(loaded: Chrome) -> None:
     find(loaded, "#try-it-play").click()
     until(lambda: "the same as at once" in find(loaded, "#try-it-progress").text)
     loaded.execute_script("location.hash = arguments[0]", link_of({"text": f"Other: {CALL}"}))
-    says(loaded, "This link has an output.")
+    says(loaded, "This link holds an output.")
     assert not find(loaded, "#try-it-results").is_displayed()
     find(loaded, "button[type=submit]").click()
     says(loaded, "1 call")
@@ -499,7 +499,7 @@ def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     says(page, "rejection")
     until(lambda: "#try=" in page.current_url)
     opened(page, page.current_url)
-    says(page, "This link has an output.")
+    says(page, "This link holds an output.")
     find(page, "button[type=submit]").click()
     says(page, "rejection")
     find(page, "#try-it-play").click()

@@ -168,7 +168,7 @@ async function openLink() {
     forget();
     fillForm(form, state);
     showChoices();
-    say("This link has an output. Press “Read it” to read it.");
+    say("This link holds an output. Press “Read it” to read it.");
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), true);
   }
