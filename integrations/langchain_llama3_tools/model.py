@@ -36,10 +36,10 @@ _TAKEN_OVER = BaseChatModel.model_fields.keys() - {"profile", "rate_limiter"}
 
 
 class Llama3ToolModel(BaseChatModel):
-    """A chat model that calls tools, around one whose calls come as text.
+    """A chat model that calls tools, around a chat model that writes its calls as text.
 
-    Give it to whatever binds tools to a model: an agent, a graph, `with_structured_output`. What happens to tools,
-    calls and results is on the page *What happens to calls in an agent*; `response_metadata` reports it.
+    Give it to an agent or a graph, or use its `with_structured_output`. The page *What happens to calls in an agent*
+    says what happens to tools, calls and results; `response_metadata` reports it.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> def get_weather(city: str) -> str:
@@ -55,9 +55,9 @@ class Llama3ToolModel(BaseChatModel):
     """
 
     llm: BaseChatModel
-    """The wrapped model. What is set on it, such as its temperature, its cache or its callbacks, applies."""
+    """The wrapped model. Its own settings, such as its temperature, its cache or its callbacks, apply."""
     streaming: bool | None = None
-    """Whether `invoke` streams, too, and nothing does with `False`. `None`: as it is set on the wrapped model."""
+    """`True`: `invoke` streams, too. `False`: nothing streams. `None`: as it is set on the wrapped model."""
     options: InstanceOf[ChatOptions] = Field(default=ChatOptions(), exclude=True)
     """How conversations are held, and text is read. Give them by name: `Llama3ToolModel(llm, repair=True)`."""
 
@@ -113,7 +113,7 @@ class Llama3ToolModel(BaseChatModel):
             tools: everything that LangChain accepts as a tool.
             tool_choice: `"auto"` (or `None`), `"any"` (or `"required"`, `True`), `"none"`, the name of a tool, or a
                 dict of OpenAI's or Anthropic's. If it names a tool, a call of another one does not run.
-            parallel_tool_calls: `False` lets the first call of an answer run, and no other.
+            parallel_tool_calls: with `False`, only the first call of an answer runs.
             strict: ignored; `constrain` is the option that makes a server keep to the schemas.
             response_format: goes to the wrapped model. With a JSON Schema and the choice `"auto"`, each answer is an
                 object of that schema, which streams as text: the model is shown no tool, and cannot call any.
@@ -147,7 +147,7 @@ class Llama3ToolModel(BaseChatModel):
         strict: bool | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, Any]:
-        """Return a model that answers with an object of a schema, or raises why it cannot.
+        """Return a model that answers with an object of a schema, or raises an error that says why it cannot.
 
         >>> from langchain_core.language_models import FakeListChatModel
         >>> from pydantic import BaseModel
@@ -209,7 +209,7 @@ class Llama3ToolModel(BaseChatModel):
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
-        """Return that LangChain can write it as JSON, without the `id_factory`."""
+        """Return `True`: LangChain can write it as JSON, without the `id_factory`."""
         return True
 
     @property

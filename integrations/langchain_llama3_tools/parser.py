@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """Reads the tool calls that a Llama 3 wrote as text.
 
-    Put it at the end of a chain. Out comes the model's message: its calls in `tool_calls`, its text without them in
-    `content`, and all else as it was. A stream has text as it arrives and each call in one piece; the sum of the chunks
-    is what `invoke` returns.
+    Put it at the end of a chain. It returns the model's message with the calls in `tool_calls`, the text without them
+    in `content`, and all else as it was. A stream has text as it arrives and each call in one piece; the sum of the
+    chunks is what `invoke` returns.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from langchain_core.prompts import ChatPromptTemplate
@@ -54,8 +54,8 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     """What happens to a malformed call, which stays in the content: `"collect"` adds it to `invalid_tool_calls`, and
     details to `response_metadata`; `"raise"` raises `OutputParserException`, in a stream at its end."""
     repeated_calls: RepeatedCalls = "report"
-    """What happens to a call that repeats the one before it, with text in between: with `"report"`, it is not made, and
-    is in `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
+    """What happens to a call that repeats the one before it, with text in between: `"report"` moves it to
+    `response_metadata["repeated_tool_calls"]`; with `"keep"`, it is a call like others."""
     options: InstanceOf[ReadOptions] = Field(default=ReadOptions(), exclude=True)
     """How the model's text is read. Give the options by name: `Llama3JsonToolOutputParser(repair=True)`."""
 
@@ -87,7 +87,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         Extractor(declared, options=read)  # which checks that there are tools if an option goes by them
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> AIMessage:
-        """Read the first generation, a model's message or mere text; `partial` is not used.
+        """Read the first generation, a model's message or a text; `partial` is not used.
 
         Raises:
             TypeError: the message is not a model's.
@@ -104,7 +104,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
         return read
 
     def parse(self, text: str) -> AIMessage:
-        """Read mere text, as `parse_result` does.
+        """Read a text, as `parse_result` does.
 
         >>> Llama3JsonToolOutputParser().parse('{"name": "now", "parameters": {}}').tool_calls[0]["name"]
         'now'
@@ -114,7 +114,7 @@ class Llama3JsonToolOutputParser(BaseTransformOutputParser[AIMessage]):
     async def atransform(
         self, input: AsyncIterator[str | BaseMessage], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessage]:
-        """Read a model's message chunk by chunk. Closed early, this closes where they come from, too."""
+        """Read a model's message chunk by chunk. Closing this closes the source of the chunks, too."""
         async with aclosing(input), aclosing(super().atransform(input, config, **kwargs)) as chunks:
             async for chunk in chunks:
                 yield chunk

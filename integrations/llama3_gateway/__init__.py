@@ -1,4 +1,4 @@
-"""The gateway: an OpenAI-compatible server that gives tools to every client of a server that has none.
+"""The gateway: an OpenAI-compatible server in front of one that loses tool calls. It reads them out of the text.
 
 `llama3-tools serve http://localhost:11434/v1` runs it; `docs/gateway.md` says what it does. In a program:
 

@@ -46,7 +46,7 @@ class Access:
     def _refuse_host(self, headers: Headers) -> None:
         host = headers.get("host")
         if host is not None and not self._settings.is_own_host(host):
-            message = f"{host} is no name of this machine: --host 0.0.0.0 takes all names, --cors those of its origins"
+            message = f"{host} is not a name of this machine: --host 0.0.0.0 allows all, --cors those of its origins"
             raise GatewayError(HTTPStatus.FORBIDDEN, message, code="host")
 
     def _refuse_page(self, headers: Headers, *, is_open: bool) -> None:

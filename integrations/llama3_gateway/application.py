@@ -53,7 +53,7 @@ _MISPLACED = (
 
 
 class Gateway(Starlette):
-    """An ASGI application that gives tools to the clients of a server that has none.
+    """An ASGI application: the gateway, in front of a server that loses tool calls.
 
     >>> from llama3_gateway import GatewaySettings
     >>> application = Gateway(GatewaySettings(upstream="http://localhost:11434/v1"))

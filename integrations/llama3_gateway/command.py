@@ -64,7 +64,7 @@ def serve(ctx: click.Context, /, servers: tuple[str, ...], config: Path | None, 
     in the model's text into tool_calls.
 
     An option may also be set in the environment, as LLAMA3_TOOLS_NAME, or in the file of --config. The command line
-    wins over the environment, and the environment over the file.
+    goes before the environment, and the environment before the file.
     """
     from llama3_gateway.server import AddressError, run  # noqa: PLC0415 - the extra may be missing
     from llama3_gateway.sources import given_settings  # noqa: PLC0415 - the same

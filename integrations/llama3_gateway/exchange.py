@@ -81,11 +81,11 @@ class Exchange:
         if length.isdecimal() and int(length) > most:
             raise _too_long(most)
         if encoding.lower() not in {"", "identity", "gzip"}:
-            message = f"the body is compressed by {encoding}: send it as it is, or by gzip"
+            message = f"the body is compressed by {encoding}: send it uncompressed, or by gzip"
             raise GatewayError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, reason="a compression that is not known")
         unpack = zlib.decompressobj(_GZIP) if encoding.lower() == "gzip" else None
         self.headers = [header for header in self.headers if header[0] != b"content-encoding"]
-        message = "the body is no gzip, as its Content-Encoding says"
+        message = "the body is not gzip, although its Content-Encoding says so"
         no_gzip = GatewayError(HTTPStatus.BAD_REQUEST, message, reason="no gzip")
         body = bytearray()
         try:

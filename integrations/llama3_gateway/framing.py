@@ -108,9 +108,9 @@ def read_object(data: bytes, what: str) -> dict[str, Any]:
         value = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
         shown = shortened(data.decode("utf-8", "replace"))
-        raise BrokenOffError(f"{what} is no JSON ({type(error).__name__}): {shown}") from None
+        raise BrokenOffError(f"{what} is not JSON ({type(error).__name__}): {shown}") from None
     if not isinstance(value, dict):
-        raise BrokenOffError(f"{what} is no JSON object: {shortened(data.decode('utf-8', 'replace'))}")
+        raise BrokenOffError(f"{what} is not a JSON object: {shortened(data.decode('utf-8', 'replace'))}")
     return value
 
 
@@ -123,7 +123,7 @@ def read_body(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}", reason="no JSON") from None
+        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}", reason="no JSON") from None
     if not isinstance(value, dict):
-        raise GatewayError(HTTPStatus.BAD_REQUEST, "the body is no JSON object", reason="no JSON object")
+        raise GatewayError(HTTPStatus.BAD_REQUEST, "the body is not a JSON object", reason="no JSON object")
     return value

@@ -211,10 +211,10 @@ def _chunk(body: dict[str, Any], key: str) -> Chunk:
     chunk = Chunk(body, [], usage if isinstance(usage, dict) else None)
     for choice in choices if isinstance(choices, list) else ():
         if not isinstance(choice, dict):
-            raise BrokenOffError(f"a choice of the upstream's answer is no object: {write_json(choice)[:500]}")
+            raise BrokenOffError(f"a choice of the upstream's answer is not an object: {write_json(choice)[:500]}")
         delta = choice.get(key) or choice.get("message") or choice.get("delta") or {}
         if not isinstance(delta, dict):
-            raise BrokenOffError(f"a message of the upstream's answer is no object: {write_json(delta)[:500]}")
+            raise BrokenOffError(f"a message of the upstream's answer is not an object: {write_json(delta)[:500]}")
         index, reason = choice.get("index"), choice.get("finish_reason")
         piece = Piece(
             index if type(index) is int else 0,

@@ -99,7 +99,7 @@ def _messages(body: Mapping[str, Any], kept: KeptItems) -> list[dict[str, Any]]:
     for place, item in enumerate(given):
         where = f"input[{place}]"
         if not isinstance(item, Mapping):
-            raise bad_request(f"{where} is no object", where)
+            raise bad_request(f"{where} is not an object", where)
         if item.get("type") == "item_reference":
             item = kept.get(item.get("id"))  # noqa: PLW2901 - what it represents
             if item is None:

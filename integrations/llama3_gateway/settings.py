@@ -153,7 +153,7 @@ class ModelOptions(BaseModel):
     upstream_api_key: Key | None = Field(None, repr=False)
     """Send this key to the server, in place of the client's."""
     native: bool = False
-    """Send tools to the server, too, and only turn calls in the text into tool_calls."""
+    """Send tools to the server instead of showing them in the prompt. Calls in the text become tool_calls, too."""
     prompt_format: PromptFormat = "json"
     """How the model is asked to call."""
     tools_in: Literal["user", "system"] = "user"
@@ -163,9 +163,10 @@ class ModelOptions(BaseModel):
     retries: NonNegativeInt = 1
     """How often the model is asked to write a malformed call again."""
     constrain: Constrain = "auto"
-    """How the server is held to a call that tool_choice requires."""
+    """How the model is held to a call that tool_choice requires."""
     unknown_tool: OnUnknownTool = "retry"
-    """What happens to a call of an undeclared tool: it is a call, or text; retry asks again, with the tools' names."""
+    """What happens to a call of an undeclared tool: call sends it to the client, text leaves it in the text, retry asks
+    the model again."""
     repeated_calls: RepeatedCalls = "report"
     """What happens to a call that repeats the one before it: report drops it."""
     formats: Annotated[list[FormatName], NoDecode, BeforeValidator(_words)] = []
@@ -205,8 +206,8 @@ class GatewaySettings(ModelOptions):
     """The model's server, such as http://localhost:11434/v1. With a pattern: for the models whose names match; may be
     repeated."""
     models: tuple[ModelEntry, ...] = ()
-    """Settings of single models. The first entry that matches counts; for the rest, the general settings do. But a
-    key goes only to the `upstream` beside it."""
+    """Settings of single models. The first entry that matches counts, and the general settings for all that it does not
+    set. A key goes only to the `upstream` of its own entry."""
     host: str = Field("127.0.0.1", min_length=1)
     """The address to listen on; by default, only this machine reaches it."""
     port: int = Field(8089, ge=0, lt=2**16)
@@ -222,7 +223,7 @@ class GatewaySettings(ModelOptions):
     timeout: PositiveFloat = 600.0
     """Seconds for which a server may be silent."""
     keepalive: PositiveFloat = 15.0
-    """Seconds after which a stream in which nothing can be sent yet sends a comment."""
+    """Seconds after which a stream that holds back text sends a comment."""
     log_content: bool = False
     """Log questions and answers."""
 

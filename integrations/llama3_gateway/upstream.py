@@ -193,7 +193,9 @@ class UpstreamClient:
             raise _unreachable(upstream, str(error) or type(error).__name__) from None
         try:
             if not HTTPStatus.OK <= response.status_code < 600:  # noqa: PLR2004 - as RFC 9110 has them
-                raise _unreachable(upstream, f"it answers with the status {response.status_code}, which HTTP has not")
+                raise _unreachable(
+                    upstream, f"it answers with the status {response.status_code}, which HTTP does not have"
+                )
             yield UpstreamAnswer(response, upstream)
         finally:
             with anyio.CancelScope(shield=True):
@@ -206,7 +208,7 @@ class UpstreamClient:
 
 def _unreachable(upstream: Upstream, why: str) -> GatewayError:
     if _NO_TLS in why and upstream.shown.startswith("https:"):
-        cure = "it speaks no TLS there: write --upstream with http://"
+        cure = "it does not speak TLS there: write --upstream with http://"
     else:
         cure = "is the server running there? --upstream says where"
     message = f"no answer from the upstream {upstream.shown} ({why}): {cure}"

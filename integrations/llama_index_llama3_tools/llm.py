@@ -75,11 +75,11 @@ _OPTIONS = (*(ChatOption.__optional_keys__ - {"read"}), *LLM.model_fields)
 
 
 class Llama3ToolLLM(FunctionCallingLLM):
-    """Any LLM of LlamaIndex as one that calls tools, for `FunctionAgent` and all that asks for such an LLM.
+    """An LLM that calls tools, around any LLM of LlamaIndex: for `FunctionAgent`, workflows and structured output.
 
     The model is shown its tools in the words that Llama 3.1 was trained on. The calls in its answer, whole or streamed,
-    become `ToolCallBlock`s, each as soon as its last character is in; no piece of their JSON is in a delta. The history
-    is sent as text; the messages given are never changed. Without tools (`chat`, `complete`, …) the LLM answers as it
+    become `ToolCallBlock`s, each as soon as it is complete; no piece of their JSON is in a delta. The history is sent
+    as text, and your messages are never changed. Without tools (`chat`, `complete`, …) the LLM answers as it
     always does. `docs/chat.md` says which calls run, and when the model is asked again.
 
     It keeps no state between requests: many agents may share it.
@@ -157,7 +157,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
 
     @property
     def metadata(self) -> LLMMetadata:
-        """The metadata of the wrapped LLM, which now calls functions."""
+        """The metadata of the wrapped LLM, with function calling."""
         return self.llm.metadata.model_copy(update={"is_function_calling_model": True})
 
     @property

@@ -32,9 +32,7 @@ class Llama3ToolOutput(BaseModel):
     tool_calls: list[ToolSelection] = Field(
         default_factory=list, description="The calls, in the order in which the model wrote them, each with an id."
     )
-    errors: list[RefusedCall] = Field(
-        default_factory=list, description="The calls that the model meant to make and that do not run, and why."
-    )
+    errors: list[RefusedCall] = Field(default_factory=list, description="The calls that do not run, and why.")
     reasoning: str | None = Field(
         default=None, description="What the model thought, if the parser splits that off; without its tags."
     )

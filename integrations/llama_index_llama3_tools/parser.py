@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Llama3JsonToolOutputParser(BaseOutputParser):
-    """Reads outputs of a local Llama 3: text, and tool calls in the shapes that LlamaIndex runs.
+    """Reads the text and the tool calls in outputs of a local Llama 3, as LlamaIndex's own classes.
 
     It keeps no state, and may be shared by threads and tasks.
 
@@ -38,10 +38,10 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     Args:
         tools: the tools that may be called: LlamaIndex tools, `ToolMetadata`, functions, tool dicts. Without them, any
             name may be called, and the model is not shown any tool.
-        on_invalid: what a call that the model did not manage to write is: text, and reported in `errors`
-            (`"collect"`), or a reason to `"raise"` a `MalformedToolCallError`.
-        repeated_calls: whether a call that repeats the one before it, with text in between, does not count
-            (`"report"`) or is a call like others (`"keep"`).
+        on_invalid: what happens to a malformed call: it stays text, and is listed in `errors` (`"collect"`), or it
+            raises a `MalformedToolCallError` (`"raise"`).
+        repeated_calls: what happens to a call that repeats the one before it, with text in between: it is reported and
+            does not count (`"report"`), or is a call like others (`"keep"`).
         **options: how outputs are read: the fields of `ReadOptions`, by name.
 
     Raises:
@@ -109,11 +109,10 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     def stream(self, responses: Iterable[AnyResponse]) -> Generator[ChatResponse, None, None]:
         r"""Read a stream of responses while it comes in.
 
-        Each response comes back as a `ChatResponse` whose `delta` is text that is content and whose `message` has the
-        text so far and each call that is complete; raw answers and additional arguments stay where they were. A piece
-        of reasoning that is split off is in the response's `additional_kwargs["thinking_delta"]`. A call appears whole,
-        as a `ToolCallBlock`, as soon as its last character is in; those that the server found appear at the end. There,
-        one more response follows if something was held back, or there is something to report; the last message is what
+        Each response becomes a `ChatResponse`. Its `delta` is the new text. Its `message` has the text so far and all
+        complete calls, each as a `ToolCallBlock`. A new piece of a thought, if these are split off, is in
+        `additional_kwargs["thinking_delta"]`; all else stays as it was. Calls that the server found come at the end.
+        One more response follows if something was held back, or there is something to report. The last message is what
         `promote` makes of the whole response.
 
         >>> from llama_index.core.llms import MockLLM

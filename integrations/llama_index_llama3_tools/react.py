@@ -35,8 +35,8 @@ class Llama3ReActOutputParser(ReActOutputParser):
 
     For `ReActAgent(output_parser=…)`. If you can choose, take `FunctionAgent` with `Llama3ToolLLM`.
 
-    The first call or action of a text is the step, and the text before it is the thought. From an observation on, the
-    model made it up. What it thinks in `<think>…</think>` is left out.
+    The first call or action of a text is the step, and the text before it is the thought. What follows, such as an
+    observation, the model made up, and it is left out. So is what it thinks in `<think>…</think>`.
 
     >>> parser = Llama3ReActOutputParser([{"name": "now"}])
     >>> step = parser.parse('Thought: I need the time. {"name": "now", "parameters": {}}')

@@ -50,7 +50,7 @@ class ToolDefinitionError(Llama3ToolsError, ValueError):
 
 
 class ResponseFormatProblem(str, Enum):
-    """What is wrong with an output that should have been the strict response object. The outermost thing is named."""
+    """Why an output is not the strict response object: the outermost problem."""
 
     NO_JSON = "no_json"
     """Nothing, or no JSON object in it."""
@@ -113,7 +113,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
 
 
 class StreamStateError(Llama3ToolsError, RuntimeError):
-    """A stream that was used after its `flush`, or asked for its extraction before it."""
+    """A stream was used after its end, or asked for its extraction before that."""
 
 
 class MissingExtraError(Llama3ToolsError, ImportError):

@@ -22,7 +22,7 @@ _FEW = 64
 
 
 class Extractor:
-    """Takes model output apart into content and tool calls. Configured once, then shared freely.
+    """Reads content and tool calls out of model outputs.
 
     An extractor never changes: threads and tasks may share it, and it can be pickled if `id_factory` can.
 
@@ -84,8 +84,8 @@ class Extractor:
 
         Args:
             text: what the model wrote.
-            complete: whether the model ended its turn, rather than a limit (finish reason `length` or
-                `content_filter`). If not, code that is still open is not a call (principle 6).
+            complete: `False` if a limit ended the output (finish reason `length` or `content_filter`). Then code that
+                is still open is not a call (principle 6).
 
         Raises:
             TypeError: `text` is not a `str`, or `complete` neither true nor false.

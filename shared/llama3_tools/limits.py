@@ -17,7 +17,7 @@ _LEAST_CANDIDATE = 256
 
 
 class Limits(NamedTuple):
-    """Bounds of one model turn. What goes beyond one is text, and a rejection says so.
+    """Bounds of one model turn. A call beyond one of them is text, and a rejection says so.
 
     >>> from llama3_tools import extract
     >>> extract('{"name": "f", "parameters": {"a": [[1]]}}', limits=Limits(max_depth=2)).rejections[0].reason.value

@@ -74,13 +74,14 @@ class ReadOptions:
     Raises:
         TypeError: `formats` is not a list of names, `limits` is not a `Limits`, `id_factory` is not a function, or a
             flag is not a bool.
-        ValueError: `on_unknown_tool` is none of the three, `formats` names none that there is, or a limit is too low.
+        ValueError: `on_unknown_tool` or a format does not exist, or a limit is too low.
     """
 
     on_unknown_tool: OnUnknownTool = "text"
     """With tools declared, what happens to a call of any other name: `"text"` leaves it in the content and reports a
-    rejection, `"call"` lets it through, so that an agent can answer it. `"retry"` is `"text"`, and `llama3_tools.chat`
-    asks the model again; after the last retry it is `"call"`, unless nobody answers such calls."""
+    rejection, `"call"` lets it through, so that an agent can answer it. With `"retry"`, `llama3_tools.chat`
+    asks the model again, and lets the call through after the last retry, unless nobody answers such calls. Elsewhere,
+    it is `"text"`."""
     formats: tuple[FormatName, ...] | Formats = None
     """The forms of calls to read, by name, or `"all"`. `None`: `json` and `function`; for declared tools `pythonic`,
     too, and `code` if `code_interpreter` is one. `"none"`: no calls; only reasoning is taken out of the text."""
@@ -97,9 +98,9 @@ class ReadOptions:
     progress: bool = False
     """Whether a stream says how far a call has come: `CallProgress` events."""
     limits: Limits = DEFAULT_LIMITS
-    """How deep, how long and how many calls may be. What goes beyond is text."""
+    """How deep, how long and how many calls may be. A call beyond that is text."""
     id_factory: Callable[[], str] = field(default=new_call_id)
-    """Makes the id of each call; ids must be unique in a conversation. What is not a `str` becomes one."""
+    """Makes the id of each call. Ids must be unique in a conversation, and become `str`s."""
 
     def __post_init__(self) -> None:
         """Check the options."""

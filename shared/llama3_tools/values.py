@@ -77,7 +77,7 @@ class ProblemReason(str, Enum):
     INVALID_VALUE = "invalid_value"
     """Of the right type, but against another rule of the schema, such as `minimum`. Only validation looks at these."""
     TOO_DEEP = "too_deep"
-    """Nested too deep to be checked, or text with a value that is."""
+    """The value, or the value in its text, is nested too deep to be checked."""
     TOO_MANY = "too_many"
     """The first of the problems that are not listed."""
 
@@ -126,9 +126,9 @@ class ArgumentProblem:
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: that takes six times as long to make
 class ToolCall:
-    """A tool call that the model wrote out completely (principle 1). Nobody changes it once it is made.
+    """A tool call that the model wrote out completely (principle 1). Do not change it.
 
-    Two calls are equal when all but their ids are: ids are made here, anew for each extraction.
+    Two calls are equal if only their ids differ: each extraction makes new ids.
     """
 
     name: str
@@ -164,7 +164,7 @@ class ToolCall:
 
     @property
     def usable_json(self) -> str:
-        """The arguments as JSON to call with: the model's own text, unless something in them was changed."""
+        """The arguments as JSON, to run the tool with: the model's own text, unless something in them was changed."""
         return write_json(self.arguments) if self.changes else self.arguments_json
 
     def to_openai(self) -> OpenAIToolCall:
@@ -184,11 +184,11 @@ class RejectionReason(str, Enum):
     NOT_A_CALL = "not_a_call"
     """JSON in none of the shapes, a part of data or code (principle 3), or a declared name in an odd form."""
     INVALID_NAME = "invalid_name"
-    """Has arguments, but its name is empty or no string; or, under other keys, it has two."""
+    """Has arguments, but its name is empty or not a string; or other keys have two names."""
     INVALID_ARGUMENTS = "invalid_arguments"
     """Its arguments are neither an object nor a string that contains one, or are more than the parameters."""
     MISSING_ARGUMENTS = "missing_arguments"
-    """Named, without arguments, and no declared tool that requires none."""
+    """It has a name and no arguments, and is not a declared tool that requires none."""
     CONFLICTING_ARGUMENTS = "conflicting_arguments"
     """Both `parameters` and `arguments`, with different values."""
     SCHEMA_ECHO = "schema_echo"
@@ -211,7 +211,7 @@ class RejectionReason(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A place where a call might have started and did not. Its text is part of the content."""
+    """A place that looks like a call and is not one. Its text is part of the content."""
 
     span: Span
     """From its first character to the last token that could still have been a call."""
@@ -222,7 +222,7 @@ class Rejection:
     name: str | None = None
     """The tool that it seems to name, if it names one. `None` for mere prose or data."""
     is_attempt: bool = False
-    """Whether the model meant to call a tool (principle 7), so that an agent tells it what was wrong."""
+    """Whether the model tried to call a tool (principle 7), so that an agent tells it what was wrong."""
 
     def __repr__(self) -> str:
         """Show where, why, and the detail; no character hides."""
@@ -267,7 +267,7 @@ class ToolCallReady:
 
 @dataclass(frozen=True, slots=True)
 class CallProgress:
-    """How much of a call has been written, with `progress`. It is for a display: it does not promise a call.
+    """How much of a call has been written, with `progress`. It is for a display, and does not promise a call.
 
     A call has one or more events with `writing`, then one with `ready` or `withdrawn`. A call that comes whole in one
     chunk has none, and of an envelope only the first call has any.
@@ -301,7 +301,7 @@ class Extraction:
 
     @property
     def attempts(self) -> tuple[Rejection, ...]:
-        """The rejections by which the model meant to call (principle 7): an agent tells the model about them."""
+        """The rejections in which the model tried to call (principle 7): an agent tells it what was wrong."""
         return tuple(rejection for rejection in self.rejections if rejection.is_attempt)
 
     @property

@@ -1,11 +1,11 @@
-/** The output with its places marked, and below it what became of each place and why. */
+/** The output with its places marked, and below it what each place is and why. */
 
 import { element, grouped, Parts } from "./dom.js";
 
 /**
  * @typedef {{kind: string, text: string}} Segment
  * @typedef {object} Explanation
- * @property {string} kind What became of the place.
+ * @property {string} kind What the place is.
  * @property {string} place Its line and column.
  * @property {number} segment The index of the segment in which it begins.
  * @property {string} subject The call, the reason, or what was removed.

@@ -93,7 +93,7 @@ function forget() {
   results.hidden = true;
 }
 
-/** Read what stands in the form, and show what became of it. */
+/** Read the text in the form, and show what is a call and what is not. */
 async function read() {
   window.clearTimeout(timer);
   timer = 0;
@@ -168,7 +168,7 @@ async function openLink() {
     forget();
     fillForm(form, state);
     showChoices();
-    say("This link holds an output. Press “Read it” to see what becomes of it.");
+    say("This link holds an output. Press “Read it” to read it.");
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), true);
   }

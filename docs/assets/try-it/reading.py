@@ -90,7 +90,7 @@ def answer(question: str) -> str:
 
 
 def _read(asked: Mapping[str, Any]) -> _JsonObject:
-    """Return what became of an output."""
+    """Return what is a call in an output, what is not, and why."""
     text, complete = asked["text"], asked.get("complete", True)
     tools = _tools(asked)
     extractor = _extractor(tools, asked)

@@ -267,7 +267,7 @@ class _Parser:
             container.key = None
         elif mark == ":" and container.may_be_dict:
             if not written.startswith('"'):
-                raise ValueError("a key that is no string")
+                raise ValueError("a key that is not a string")
             if self._tolerant and (written in container.keys or not _CERTAIN_KEY(written)):
                 raise ValueError("a key that stands twice, or may be more than a key")
             container.keys.add(written)

@@ -57,7 +57,7 @@ _NAMED = "Call the function {name!r} in your reply."
 def render_tool_prompt(
     tools: Iterable[ToolLike], *, prompt_format: PromptFormat = "json", tool_choice: ToolChoice = "auto"
 ) -> str:
-    r"""Render tools into Llama 3.1's prompt for tool calls: the instruction, and a JSON object a tool.
+    r"""Render tools into Llama 3.1's prompt for tool calls: the instruction, and a JSON object for each tool.
 
     Meta puts it in front of the first user message. With `"auto"`, it ends with a sentence that Meta's does not have: a
     model that may answer in words is told so. Without tools there is nothing to say: it is empty.

@@ -135,7 +135,7 @@ def _flat_flaw(schema: Mapping[str, Any]) -> str | None:
     if not all(map(_is_parameter, schema.values())):
         return None
     example = '{"type": "object", "properties": {…}}'
-    return f'{_shown(next(iter(schema)))} is no keyword: put the parameters under "properties", as in {example}'
+    return f'{_shown(next(iter(schema)))} is not a keyword: put the parameters under "properties", as in {example}'
 
 
 def _is_parameter(schema: object) -> bool:

@@ -55,9 +55,9 @@ def test_many_small_pieces_of_one_event_take_linear_time():
 
 @pytest.mark.parametrize("data", [b"", b"{", b"5", b"[]", b"\xff", b"[" * 100_000, b"1" * 5000])
 def test_what_is_no_object_is_an_error(data: bytes):
-    with pytest.raises(BrokenOffError, match="a line is no JSON"):
+    with pytest.raises(BrokenOffError, match=r"a line is not (a )?JSON"):
         read_object(data, "a line")
-    with pytest.raises(GatewayError, match="the body is no JSON"):
+    with pytest.raises(GatewayError, match=r"the body is not (a )?JSON"):
         read_body(data)
 
 

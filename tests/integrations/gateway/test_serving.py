@@ -578,7 +578,7 @@ class TestUpstreamsAtTheStart:
     def test_one_that_speaks_no_tls_is_named(self):
         with serving(lambda _: Answer([b"{}"])) as served:
             warning = self.warning(served.upstream_url.replace("http:", "https:"))
-        assert str(warning).endswith("it speaks no TLS there: write --upstream with http://")
+        assert str(warning).endswith("it does not speak TLS there: write --upstream with http://")
 
 
 def test_a_loop_ends_at_once():

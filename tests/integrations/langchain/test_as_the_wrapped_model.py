@@ -25,7 +25,7 @@ from integrations.langchain.agents import PARIS, QUESTION, call, chat_openai, ge
 from integrations.langchain.scripted import CUT_OFF
 from langchain_llama3_tools import Llama3ToolModel
 
-PAGE = Path(__file__, "../../../../docs/langchain.md").resolve()
+PAGE = Path(__file__, "../../../../docs/langchain-reference.md").resolve()
 
 pytestmark = pytest.mark.filterwarnings("ignore:The v3 streaming protocol", "ignore:create_react_agent has been moved")
 

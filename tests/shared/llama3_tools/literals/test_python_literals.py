@@ -100,7 +100,7 @@ BROKEN = {
     "a number that is none": ("(01)", "expected a number that JSON has, found '01'"),
     "a name twice": ("(a=1, a=2)", "the argument 'a' stands twice"),
     "a name too few": ("(a=1, 2)", "an argument without a name after one that has one"),
-    "a number as a key": ("({1: 2})", "a key that is no string"),
+    "a number as a key": ("({1: 2})", "a key that is not a string"),
     "a key without a value": ("({'a': 1, 'b'})", "expected ':' after the key, found '}'"),
     "a key in a set": ("({'a', 'b': 1})", "expected ',' or '}', found ':'"),
     "a line break in a string": ("('a\nb')", "a line break in a string"),

@@ -171,7 +171,9 @@ TEXT = {"type": "string"}
     ids=range(5),
 )
 def test_parameters_in_place_of_keywords_are_an_error(schema: dict[str, Any]):
-    advice = '"city" is no keyword: put the parameters under "properties", as in {"type": "object", "properties": {…}}'
+    advice = (
+        '"city" is not a keyword: put the parameters under "properties", as in {"type": "object", "properties": {…}}'
+    )
     with pytest.raises(ToolDefinitionError) as error:
         declare_tools([{"name": "f", "parameters": schema}])
     assert str(error.value) == f"tools[0]: the parameters of f are no JSON Schema: {advice}"
