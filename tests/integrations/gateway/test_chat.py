@@ -287,22 +287,6 @@ class TestConstraint:
         ({"messages": [{"role": "user", "content": 5}]}, "messages", "messages[0].content must be a str or a list"),
         ({"messages": [{"role": "user", "content": {"a": 1}}]}, "messages", "messages[0].content must be a str or a"),
     ],
-    ids=[
-        "tools",
-        "no name",
-        "twice",
-        "hosted",
-        "schema",
-        "choice",
-        "parallel",
-        "text",
-        "missing",
-        "no dict",
-        "stream",
-        "calls",
-        "number",
-        "object",
-    ],
 )
 def test_a_request_that_cannot_be_read_is_answered_with_400_and_the_place(
     fields: dict[str, Any], param: str, message: str

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import httpx
 import pytest
 
-from integrations.gateway.harness import BREAK, QUESTION, WEATHER, Answer, Asked, chunk, events, says, serving, stream
+from integrations.gateway.harness import BREAK, QUESTION, Answer, Asked, says, serving, stream
 
 ODD = b'{ "model":"m",\n"messages" :[{"role":"user","content":"\\u00fc"}], "stream":  false,"tools":[] }'
 
@@ -133,14 +133,6 @@ class TestSeveralUpstreams:
             with serving(lambda _: models_of("llama3.1"), models=models) as served:
                 body = served.http.get(f"{served.base_url}/models").json()
         assert body == {"object": "list", "data": [{"id": "llama3.1"}, {"id": "qwen3"}]}
-
-
-def test_a_chunk_without_tools_may_have_calls_of_the_servers_own():
-    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    answer = events(chunk({"tool_calls": [call]}))
-    with serving([answer]) as served:
-        assert served.chat(tools=None, stream=True).content == answer.parts[0]
-    assert WEATHER
 
 
 def test_a_cookie_of_the_upstreams_goes_to_no_other_client():

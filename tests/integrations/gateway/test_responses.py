@@ -343,11 +343,6 @@ def test_of_several_choices_the_first_counts():
     assert message["content"][0]["text"] == "Hi"
 
 
-def test_an_answer_without_choices_has_no_output():
-    with serving([completion([])]) as served:
-        assert ask(served)["output"] == []
-
-
 def test_a_refusal_and_a_format_are_kept():
     refusal = {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}
     given = [{"role": "user", "content": "Hi"}, refusal, {"role": "user", "content": "Please"}]
