@@ -13,7 +13,6 @@ import pytest
 from bfcl import main
 from bfcl_package import evaluated, leaderboard
 
-ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "bfcl_results" / "2026-01-01"
 LLAMA = "meta-llama_Llama-3.2-3B-Instruct"
 CLOCK = {"name": "clock", "parameters": {"type": "dict", "properties": {"zone": {"type": "String"}}}}
@@ -174,41 +173,3 @@ def test_decoders_run_nothing_that_a_model_wrote(tmp_path: Path):
     }.items():
         assert leaderboard().decoders[name](text) is None
     assert not file.exists()
-
-
-def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    with pytest.raises(SystemExit) as stopped:
-        main(arguments)
-    assert stopped.value.code == 2
-    return capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("no_bfcl_eval")
-def test_a_package_that_is_missing_is_named(capsys: pytest.CaptureFixture[str]):
-    assert "pip install --no-deps bfcl-eval==" in refused([str(RESULTS)], capsys)
-
-
-@pytest.mark.usefixtures("bfcl_eval")
-@pytest.mark.parametrize(
-    ("name", "line", "expected"),
-    [
-        ("result", '{"id": "simple_0"', '"id" and "result"'),
-        ("result", '{"id": "simple_0"}', '"id" and "result"'),
-        ("score", '{"valid": false}', '"id" or a "prompt"'),
-    ],
-)
-def test_broken_lines_are_named(
-    name: str, line: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    path = copied(tmp_path) / name / LLAMA / f"BFCL_v3_simple_{name}.json"
-    with path.open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
-    number = len(path.read_text(encoding="utf-8").splitlines())
-    assert f"{path}, line {number}: expected {expected}" in refused([str(tmp_path / "2026-01-01")], capsys)
-
-
-@pytest.mark.usefixtures("bfcl_eval")
-@pytest.mark.parametrize("row", [{"raw": "x"}, {"answer": []}, ROW, ROW | {"raw": "x", "family": "other"}])
-def test_rows_without_a_question_are_named(row: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    path = write(tmp_path / "rows.jsonl", ROW | {"raw": "x"}, row)
-    assert f"{path}, line 2: expected " in refused([path], capsys)
