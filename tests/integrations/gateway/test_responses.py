@@ -96,12 +96,12 @@ def test_a_long_stream_keeps_its_text_in_few_bytes():
     shape.begin({})
     tracemalloc.start()
     try:
-        for number in range(20_000):
-            shape.deltas(0, [{"content": f"{number % 10000:04} wörd "}], None)
+        for number in range(5_000):
+            shape.deltas(0, [{"content": f"{number:04} wörd "}], None)
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert used < 2 * 20_000 * 11
+    assert used < 2 * 5_000 * 11
 
 
 @pytest.mark.parametrize("size", [1, 4, 30, 100])
