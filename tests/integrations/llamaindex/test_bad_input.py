@@ -58,7 +58,7 @@ class TestEndpoints:
             await WAYS[way](Llama3ToolLLM(served.llm(**options)))
         assert len(served.bodies) == 1
 
-    @pytest.mark.parametrize("way", SOME)
+    @pytest.mark.parametrize("way", [*SOME, "stream_chat"])
     async def test_a_wrapper_in_a_wrapper_explains_once(self, way: str) -> None:
         with endpoint(PAGE) as served, explained(NO_COMPLETION) as error:
             await WAYS[way](Llama3ToolLLM(Llama3ToolLLM(served.llm())))

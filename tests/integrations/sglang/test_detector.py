@@ -101,6 +101,10 @@ def test_outputs_of_each_kind_are_read_as_the_chat_layer_reads_them(case: str) -
             assert agrees(in_pieces(pieces(text, size), parser_of(DECLARED)), answer), text
 
 
+def test_prose_is_not_worth_reading() -> None:
+    assert [parser_of().has_tool_call(text) for text in ("Prose.", PARIS, "[now()]")] == [False, True, True]
+
+
 def test_arguments_are_made_to_fit_the_schemas_of_the_request() -> None:
     call = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}'
     assert whole(call, parser_of()).calls == [("get_weather", '{"city": "Paris", "days": 3}')]
