@@ -6,6 +6,7 @@ import gzip
 import json
 import socket
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -33,8 +34,13 @@ def test_request_and_answer_go_through_as_they_are(method: str, path: str):
     with serving([answer]) as served:
         headers = {"x-mine": "1", "accept": "text/odd", "authorization": "Bearer me", "cookie": "a=b"}
         body = None if method == "GET" else ODD
-        response = served.http.request(method, f"{served.address}{path}?a=1&b=%20c", content=body, headers=headers)
+        of_connection = {"proxy-authorization": "Basic a"}
+        response = served.http.request(
+            method, f"{served.address}{path}?a=1&b=%20c", content=body, headers={**headers, **of_connection}
+        )
         (asked,) = served.asked
+        assert asked.headers["host"] == urlsplit(served.upstream_url).netloc
+        assert not of_connection.keys() & asked.headers.keys()
     assert (asked.method, asked.path, asked.query) == (method, path, b"a=1&b=%20c")
     assert asked.data == (body or b"")
     assert {name: asked.headers[name] for name in headers} == headers
