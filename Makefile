@@ -93,10 +93,10 @@ matrix: $(VENV)/.dev ## Test with the oldest and the newest Python and framework
 fuzz: $(VENV)/.fuzz ## Fuzz what reads a model's output (SECONDS=60 a target, TARGET=extract); needs Linux, Python 3.11 to 3.13
 	$(PY) tests/fuzz/run.py --seconds $(SECONDS) $(TARGET:%=--target %)
 
-bench: $(VENV)/.bench ## Measure how fast outputs are read, a quarter of an hour (ARGS="--only targets"; "--quick": growth alone, which fails)
+bench: $(VENV)/.test ## Measure how fast outputs are read, a quarter of an hour (ARGS="--only targets"; "--quick": growth alone, which fails)
 	$(PY) benchmarks/speed.py $(ARGS)
 
-bench-gateway: $(VENV)/.bench ## Measure what the gateway adds to a stream, a minute (ARGS="--soak 180": load); fails beyond its targets
+bench-gateway: $(VENV)/.test ## Measure what the gateway adds to a stream, a minute (ARGS="--soak 180": load); fails beyond its targets
 	@$(PY) benchmarks/gateway.py $(ARGS)
 
 bfcl: $(VENV)/.bfcl ## Have the Berkeley leaderboard's own checker judge the calls (OUTPUTS=BFCL-Result/2024-12-29 ARGS=--list)
@@ -145,7 +145,7 @@ $(VENV)/.demo: pyproject.toml | $(PY)
 	@touch $@
 
 # What the leaderboard's package depends on are gigabytes, and not needed to judge calls.
-$(VENV)/.bfcl: | $(VENV)/.bench
+$(VENV)/.bfcl: | $(VENV)/.test
 	@echo "Installing the Berkeley leaderboard's checker into $(VENV), 30 MB (once, about half a minute) …"
 	@$(PIP) install --no-deps bfcl-eval==$(BFCL_VERSION)
 	@$(PIP) install --no-deps --upgrade --target $(VENV)/bfcl-older bfcl-eval==$(BFCL_OLDER_VERSION)

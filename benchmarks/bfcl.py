@@ -21,7 +21,7 @@ from bfcl_files import read_results
 from bfcl_judging import COERCED, DECODER, Judged, judge, prove
 from bfcl_losses import READ, loss_of
 from bfcl_package import MISSING, Leaderboard, leaderboard
-from bfcl_tables import TABLES, below, tables
+from bfcl_tables import TABLES, tables
 from measuring import machine
 from pages import check_pages, fill
 
@@ -63,7 +63,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
     except ImportError as error:
         parser.error(f"{MISSING}\n({error})")
     try:
-        check_pages(options.page, {"proof", "below", *TABLES})
+        check_pages(options.page, {"proof", *TABLES})
         questions, left_out = read_results(options.results, board)
     except (OSError, ValueError) as error:
         parser.error(str(error))
@@ -77,11 +77,11 @@ def main(command_line: Sequence[str] | None = None) -> None:
         print(f"That is less than {SHARE:.0%}: nothing is judged, as it would not be as there.", file=sys.stderr)
         sys.exit(1)
     judged = list(judge(questions, board))
-    shown = {"proof": [str(proof), "", f"{len(questions):,} outputs. {_judged_on()}"], "below": [below(judged)]}
+    shown = {"proof": [str(proof), "", f"{len(questions):,} outputs. {_judged_on()}"]}
     for name, lines in tables(judged, board).items():
         shown[name] = list(lines)
         print(*shown[name], "", sep="\n", flush=True)
-    print(*shown["below"], shown["proof"][-1], sep="\n")
+    print(shown["proof"][-1])
     if options.list:
         _list(judged, board)
     fill(options.page, shown)

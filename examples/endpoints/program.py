@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import openai
 
 from endpoints.demo import MODEL, demo_server
-from endpoints.live import LiveServer, LiveServerError
+from endpoints.live import LiveServerError, live_server
 
 _CLIENTS = {"httpcore", "httpx", "httpx2", "llama3_tools", "ollama", "openai"}
 
@@ -64,7 +64,7 @@ def _endpoint(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     if base_url:
         yield base_url, options.model or _first_model(base_url)
     elif options.live:
-        with LiveServer(progress=print) as live:
+        with live_server(print) as live:
             yield live.base_url, options.model or _first_model(live.base_url)
     else:
         with demo_server(pause=options.pause) as server:

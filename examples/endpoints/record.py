@@ -10,7 +10,7 @@ import openai
 
 from endpoints.assistant import chat_messages
 from endpoints.demo import RECORDED
-from endpoints.live import MODEL, SETTINGS, LiveServer
+from endpoints.live import MODEL, SETTINGS, live_server
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     path = Path(__file__).with_name("recorded.json")
     recorded = json.loads(path.read_text("utf-8"))
     answers: list[str] = []
-    with LiveServer(progress=print) as live:
+    with live_server(print) as live:
         client = openai.OpenAI(base_url=live.base_url, api_key="none")
         for question in RECORDED:
             messages: list[Any] = [*chat_messages(question)]

@@ -126,15 +126,6 @@ def bfcl_eval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     _forget()
 
 
-@pytest.fixture
-def no_bfcl_eval(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the package not be installed."""
-    _forget()
-    monkeypatch.setitem(sys.modules, "bfcl_eval", None)
-    yield
-    _forget()
-
-
 def _forget() -> None:
     bfcl_package.leaderboard.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "bfcl_eval"]:

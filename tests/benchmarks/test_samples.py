@@ -6,8 +6,6 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
-
 from samples import Sample, read_file
 
 
@@ -37,17 +35,3 @@ def test_files_are_read_plain_and_compressed(tmp_path: Path):
 def test_what_an_output_calls_is_declared_where_no_functions_are_known(tmp_path: Path):
     (sample,) = read_file(Path(write(tmp_path / "a.jsonl", {"raw_output": "[clock(zone='CET')]"})))
     assert json.loads(sample.tools) == [{"name": "clock"}]
-
-
-def test_what_a_misspelt_tag_names_is_declared(tmp_path: Path):
-    (sample,) = read_file(
-        Path(write(tmp_path / "a.jsonl", {"raw_output": '<function=clock{"zone": "CET"}</function>'}))
-    )
-    assert json.loads(sample.tools) == [{"name": "clock"}]
-
-
-@pytest.mark.parametrize("row", ["oops", "[]", {"output": "x"}, {"raw": 5}, {"raw": "x", "functions": [{}]}])
-def test_a_line_that_is_no_output_is_named(row: object, tmp_path: Path):
-    path = write(tmp_path / "a.jsonl", {"raw": "x"}, row)
-    with pytest.raises(ValueError, match=r"a\.jsonl, line 3: expected an output such as"):
-        list(read_file(Path(path)))

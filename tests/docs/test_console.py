@@ -39,7 +39,3 @@ def test_the_command_prints_what_the_page_says(
     assert result.stderr == ""
     pattern = ".*?".join(map(re.escape, "\n".join(lines(printed)).split("…")))
     assert re.fullmatch(pattern, "\n".join(lines(result.stdout)), re.DOTALL), result.stdout
-
-
-def test_each_page_of_the_command_shows_it_at_work() -> None:
-    assert {page for page, _, _ in CONSOLES} == {"acceptance.md", "batches.md", "command.md"}

@@ -8,8 +8,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from dataclasses import fields
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import Any, get_args
 import pytest
 from click.testing import CliRunner
 
-from llama3_tools import Extraction, Extractor, FormatName, Limits, ReadOptions, ToolCallReady
+from llama3_tools import Extraction, Extractor, FormatName, Limits, ReadOptions
 from llama3_tools.cli.group import llama3_tools
 from llama3_tools.text.escaping import escape_invisible
 
@@ -75,11 +73,6 @@ EVERYTHING = {
 STATES = {**{one["title"]: one["state"] for one in EXAMPLES}, "all options": EVERYTHING, "nothing": {"text": ""}}
 
 
-def test_there_are_a_dozen_examples_or_more():
-    assert len(EXAMPLES) >= 12
-    assert len({one["title"] for one in EXAMPLES}) == len(EXAMPLES)
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=[one["title"] for one in EXAMPLES])
 def test_an_example_shows_what_its_title_says(example: dict[str, Any]):
     answered = ask("read", **example["state"])
@@ -128,28 +121,6 @@ def test_the_lines_of_python_do_the_same(state: dict[str, Any]):
     assert sum("ToolCallReady(" in line for line in printed_lines) == len(extraction.tool_calls)
 
 
-@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
-def test_the_command_explains_it_in_the_same_words(
-    state: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    state = {**state, "text": state["text"].replace("\ud83d", "")}  # which no file in UTF-8 can hold
-    answered = ask("read", **state)
-    program, *words = shlex.split(answered["command"])
-    assert program == "llama3-tools"
-    monkeypatch.chdir(tmp_path)
-    Path("reply.txt").write_bytes(f"{state['text']}\n".encode())
-    Path("tools.json").write_text(state.get("tools", ""), "utf-8")
-    shown = CliRunner().invoke(llama3_tools, [*words, "--color", "never"])
-    assert shown.exit_code == 0, shown.output
-    printed = " ".join(shown.output.split())
-    assert printed.startswith(f"reply.txt: {answered['summary']}")
-    for one in answered["explanations"]:
-        said = " ".join(f"{one['kind']} {one['place']} {one['subject']}".split())
-        assert said in printed
-        for words_of in (one["detail"], *(note for note in one["notes"] if "it is a call" not in note)):
-            assert " ".join(words_of.split()) in printed
-
-
 def test_the_command_reads_as_the_page_does_whatever_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     state = {**EVERYTHING, "text": EVERYTHING["text"].replace("\ud83d", "")}
@@ -166,16 +137,6 @@ def test_the_command_reads_as_the_page_does_whatever_is_chosen(tmp_path: Path, m
 def test_no_character_hides_in_what_is_shown():
     answered = json.dumps([ask("read", **EVERYTHING), ask("play", chunk=2, **EVERYTHING)])
     assert not re.search(r"\\u202e|\\u001b|\\ud83d", re.sub(r"\\\\", "", answered))
-
-
-def test_the_lines_for_a_long_output_read_it_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    text = f"{'é ' * 15_000}\r\n{CALL}"
-    monkeypatch.chdir(tmp_path)
-    Path("reply.txt").write_bytes(text.encode())
-    variables: dict[str, Any] = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(ask("read", text)["python"], variables)  # noqa: S102 - what the page shows
-    assert variables["extraction"] == Extractor().extract(text)
 
 
 def test_a_very_long_output_is_not_read_again_with_other_options():
@@ -228,10 +189,6 @@ def test_what_a_model_wrote_never_becomes_markup():
     assert re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", scripts) == []
 
 
-def test_the_page_says_what_becomes_of_the_ends_of_lines():
-    assert r"each end of a line as `\n`" in PAGE
-
-
 def test_nothing_is_loaded_from_another_site():
     files = [PAGE, *(file.read_text("utf-8") for file in ASSETS.iterdir() if file.suffix in {".js", ".css"})]
     loaded = r"""(?:src=|<link[^>]*href=|from |import\(|fetch\(|url\()["']?https?:"""
@@ -263,37 +220,8 @@ class TestRuntime:
             "This site was built without Python: there was no npm. To build it whole, "
         )
 
-    def test_an_npm_that_reaches_no_registry_does_not_stop_the_build(
-        self,
-        built: Any,
-        monkeypatch: pytest.MonkeyPatch,
-    ):
-        def run(*_: object, timeout: float, **__: object) -> None:
-            raise subprocess.TimeoutExpired("npm", timeout)
-
-        monkeypatch.setattr(shutil, "which", lambda _: sys.executable)
-        monkeypatch.setattr(subprocess, "run", run)
-        assert "npm could not fetch pyodide" in built()["missing"]
-
-    def test_a_folder_without_a_site_is_refused(self, tmp_path: Path):
-        with pytest.raises(FileNotFoundError, match=r"nosuchsite has no index\.html: build it first"):
-            RUNTIME.main(tmp_path / "nosuchsite")
-        assert not (tmp_path / "nosuchsite").exists()
-
     def test_another_package_is_not_taken(self, built: Any, tmp_path: Path):
         (tmp_path / "kept").mkdir()
         (tmp_path / "kept" / f"pyodide-{RUNTIME.VERSION}.tgz").write_bytes(b"something else")
         assert "is not the package that was tested" in built()["missing"]
         assert not list((tmp_path / "site/assets/try-it/runtime").glob("pyodide*"))
-
-
-def test_the_page_says_how_much_it_loads():
-    sizes = {int(size) for size in re.findall(r"(\d+) MB", PAGE)}
-    assert sizes == {14}
-
-
-def test_a_stream_shows_the_events_of_the_library():
-    played = ask("play", f"Hi. {CALL}", chunk=1000)
-    assert played["steps"][0]["events"][0]["python"] == "TextDelta(text='Hi.')"
-    (event,) = [event for step in played["steps"] for event in step["events"] if "call" in event]
-    assert event["python"].startswith(ToolCallReady.__name__)

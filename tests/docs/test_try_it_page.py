@@ -270,14 +270,6 @@ def test_an_example_is_shown_and_streams_to_the_same(loaded: Chrome, example: in
     assert find(loaded, "#try-it-command").text.startswith("llama3-tools extract --show ")
 
 
-def test_a_chunk_is_of_the_size_that_is_chosen(loaded: Chrome) -> None:
-    choose(loaded, 0)
-    fill(loaded, "#try-it-chunk", "1000")
-    find(loaded, "#try-it-play").click()
-    until(lambda: "all 1 chunks and the end" in find(loaded, "#try-it-progress").text)
-    assert "stream.feed(text[start : start + 1000])" in find(loaded, "#try-it-python-stream").text
-
-
 def test_it_can_be_used_by_keyboard(page: Chrome) -> None:
     from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415 - only where there is a browser
 
@@ -305,14 +297,6 @@ def test_it_can_be_used_by_keyboard(page: Chrome) -> None:
     assert {"none", False} & set(focused.values()) == set()
     press(Keys.ENTER)
     assert texts(page, "#try-it-output .try-it-chosen") == [CALL]
-
-
-def test_a_place_leads_to_its_reason(loaded: Chrome) -> None:
-    choose(loaded, 6)
-    find(loaded, "#try-it-output .try-it-rejected").click()
-    (reason,) = texts(loaded, "#try-it-explanations .try-it-chosen strong")
-    assert reason == "quoted"
-    assert loaded.switch_to.active_element.text == "1:18"
 
 
 def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> None:
@@ -350,26 +334,6 @@ def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> N
     find(page, "button[type=submit]").click()
     says(page, said)
     assert "#try=" not in address
-
-
-def test_the_link_is_copied(loaded: Chrome, address: str) -> None:
-    granted = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": address.rpartition("/")[0]}
-    loaded.execute_cdp_cmd("Browser.grantPermissions", granted)
-    choose(loaded, 0)
-    find(loaded, "#try-it-link").click()
-    says(loaded, "The link is copied.")
-    copied = loaded.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-    assert copied == loaded.current_url
-    assert copied.startswith(f"{address}#try=")
-
-
-def test_an_output_that_is_too_long_for_a_link_is_told(loaded: Chrome) -> None:
-    seeded = random.Random(0)  # noqa: S311 - no two pieces alike, so that it stays long
-    fill(loaded, "#try-it-text", " ".join(str(seeded.random()) for _ in range(10_000)))
-    says(loaded, "0 calls")
-    find(loaded, "#try-it-link").click()
-    says(loaded, "This output is too long for a link")
-    assert "#try=" not in loaded.current_url
 
 
 @pytest.mark.parametrize("broken", ["#try=%%%", "#try=AAAA", "#try=q1YqSa0oUbJSqkoty0lV0lHKTSxKTM5OLQIA"])
@@ -418,62 +382,6 @@ def test_a_link_that_is_too_large_is_not_opened(browser: Chrome, address: str) -
         assert find(browser, "#try-it-text").get_attribute("value") == ""
 
 
-def test_a_link_keeps_that_no_form_of_calls_is_chosen(loaded: Chrome, address: str) -> None:
-    loaded.execute_script("window.isLoaded = false")
-    opened(loaded, address + link_of({"text": CALL, "options": {"formats": []}}))
-    says(loaded, "This link holds an output.")
-    find(loaded, "button[type=submit]").click()
-    says(loaded, "Options: formats")
-
-
-def test_another_link_hides_what_was_read_before(loaded: Chrome) -> None:
-    choose(loaded, 0)
-    find(loaded, "#try-it-play").click()
-    until(lambda: "the same as at once" in find(loaded, "#try-it-progress").text)
-    loaded.execute_script("location.hash = arguments[0]", link_of({"text": f"Other: {CALL}"}))
-    says(loaded, "This link holds an output.")
-    assert not find(loaded, "#try-it-results").is_displayed()
-    find(loaded, "button[type=submit]").click()
-    says(loaded, "1 call")
-    find(loaded, "#try-it-play").click()
-    until(lambda: "the same as at once" in find(loaded, "#try-it-progress").text)
-    assert find(loaded, "#try-it-streamed").text == "Other:"
-
-
-@pytest.mark.parametrize("wait", [0, 250], ids=["before it is read", "while it is read"])
-def test_clear_ends_what_runs_and_what_waits(loaded: Chrome, wait: int) -> None:
-    choose(loaded, 0)
-    script = """
-        const [text, wait, done] = arguments;
-        const field = document.getElementById("try-it-text");
-        field.value = text;
-        field.dispatchEvent(new Event("input", {bubbles: true}));
-        setTimeout(() => {
-          document.getElementById("try-it-clear").click();
-          setTimeout(done, 4_000);
-        }, wait);
-    """
-    loaded.execute_async_script(script, f"{CALL} x " * 900, wait)
-    assert find(loaded, "#try-it-status").text == ""
-    assert not find(loaded, "#try-it-results").is_displayed()
-    assert "#try=" not in loaded.current_url
-    choose(loaded, 1)
-
-
-def test_tools_that_are_nested_too_deep_leave_python_as_it_is(loaded: Chrome) -> None:
-    nested = '{"properties": {"a":' * 3_000 + "{}" + "}}" * 3_000
-    for tools in ("[" * 100_000, f'[{{"name": "f", "parameters": {nested}}}]', "[" * 500 + "]" * 500):
-        asked = {"kind": "read", "text": CALL, "tools": tools, "options": {}, "complete": True, "chunk": 4}
-        refused, read = answers(loaded, [asked, {**asked, "tools": ""}])
-        assert refused["error"]["field"] == "tools"
-        assert read["summary"] == "1 call"
-
-
-def test_a_field_holds_each_end_of_a_line_as_the_page_says(page: Chrome) -> None:
-    fill(page, "#try-it-text", "a\r\nb\rc\n")
-    assert page.execute_script("return document.getElementById('try-it-text').value") == "a\nb\nc\n"
-
-
 def test_a_page_that_is_offline_says_so(browser: Chrome, address: str) -> None:
     page = opened(browser, address + link_of({"text": "Hi."}))  # which loads no Python
     page.execute_cdp_cmd("Network.clearBrowserCache", {})  # else Python may come from there
@@ -510,63 +418,6 @@ def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     assert page.find_elements("css selector", "#try-it-form img, #try-it-form script") == []
     assert page.get_log("browser") == []
     assert address in page.current_url
-
-
-def test_a_site_that_is_served_alone_misses_no_file(browser: Chrome, address: str) -> None:
-    page = opened(browser, address)
-    until(lambda: "this build" in find(page, ".md-version").text)
-    assert page.get_log("browser") == []
-
-
-def test_stale_answers_are_not_shown(loaded: Chrome) -> None:
-    script = """
-        const done = arguments[0];
-        import(new URL("assets/try-it/engine.js", location.href).href).then(async ({ Engine }) => {
-          const engine = new Engine(() => {});
-          const ask = (text) => engine.ask({ kind: "read", text, tools: "", options: {}, complete: true, chunk: 4 });
-          const answers = await Promise.all(["one", "two", "three"].map(ask));
-          done(answers.map((answer) => answer && answer.content));
-        });
-    """
-    assert loaded.execute_async_script(script) == [None, None, "three"]
-
-
-def test_a_very_long_output_does_not_freeze_the_page(loaded: Chrome) -> None:
-    choose(loaded, 0)
-    script = """
-        const done = arguments[1];
-        let longest = 0, last = performance.now();
-        const ticks = setInterval(() => {
-          longest = Math.max(longest, performance.now() - last);
-          last = performance.now();
-          if (!document.getElementById("try-it-status").textContent.includes("rejections")) return;
-          clearInterval(ticks);
-          done(longest);
-        }, 10);
-        const text = document.getElementById("try-it-text");
-        text.value = arguments[0];
-        text.dispatchEvent(new Event("input", {bubbles: true}));
-    """
-    longest = loaded.execute_async_script(script, f"Words, and a call. {CALL}\n" * 15_000)
-    assert longest < 3_000
-    assert len(loaded.find_elements("css selector", "#try-it-output *")) <= 1_000
-    more = find(loaded, "#try-it-output + .try-it-more")
-    assert more.text.startswith("Show more (1 of ")
-    shown = len(loaded.find_elements("css selector", "#try-it-output *"))
-    loaded.execute_script("arguments[0].click()", more)
-    assert len(loaded.find_elements("css selector", "#try-it-output *")) > shown
-    assert "#try=" in loaded.current_url or "Words" not in loaded.current_url
-
-
-def test_what_takes_long_can_be_stopped(loaded: Chrome) -> None:
-    choose(loaded, 0)
-    loaded.execute_script("window.post = Worker.prototype.postMessage; Worker.prototype.postMessage = () => {}")
-    fill(loaded, "#try-it-text", "This is never answered.")
-    until(lambda: find(loaded, "#try-it-stop").is_displayed())
-    loaded.execute_script("Worker.prototype.postMessage = window.post")
-    find(loaded, "#try-it-stop").click()
-    says(loaded, "Stopped.")
-    choose(loaded, 1)
 
 
 @pytest.mark.parametrize(
@@ -606,12 +457,6 @@ def test_a_site_without_python_says_what_is_missing(
     assert find(page, "#try-it-text").get_attribute("value") == CALL
 
 
-def test_a_page_that_is_opened_as_a_file_says_what_to_do(browser: Chrome) -> None:
-    page = opened(browser, (SITE / "try-it.html").as_uri())
-    assert "python3 -m http.server --directory site" in find(page, "#needs-http").text
-    assert not find(page, "#try-it-form").is_displayed()
-
-
 @pytest.mark.parametrize("example", range(len(EXAMPLES)), ids=[one["title"] for one in EXAMPLES])
 def test_nothing_is_wider_than_a_phone(loaded: Chrome, example: int) -> None:
     page = loaded
@@ -626,50 +471,6 @@ def test_nothing_is_wider_than_a_phone(loaded: Chrome, example: int) -> None:
     """
     assert page.execute_script(wide) == []
     assert page.execute_script("return document.documentElement.scrollWidth") <= 400
-
-
-CONTRAST = """
-    const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-    const rgb = (color, under) => {
-      canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1);
-      canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
-      return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-    };
-    const light = (parts) => parts.map((part) => part / 255)
-      .map((part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-      .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
-    const body = getComputedStyle(document.body).backgroundColor;
-    return [...document.querySelectorAll(arguments[0])].map((one) => {
-      let around = one, ground = "";
-      for (; around && /rgba?\\(0, 0, 0, 0\\)|^$/.test(ground); around = around.parentElement)
-        ground = getComputedStyle(around).backgroundColor;
-      const under = rgb(ground || body, `rgb(${rgb(body, "white")})`);
-      const written = rgb(getComputedStyle(one).color, `rgb(${under})`);
-      const [dark, bright] = [light(written), light(under)].sort((a, b) => a - b);
-      return [one.className || one.tagName, Math.round((bright + 0.05) / (dark + 0.05) * 10) / 10];
-    });
-"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_is_legible_in_the_light_and_in_the_dark(browser: Chrome, address: str, scheme: str) -> None:
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    browser.get("about:blank")
-    kept = {"origin": address.rpartition("/")[0], "storageTypes": "local_storage"}  # the scheme of earlier pages
-    browser.execute_cdp_cmd("Storage.clearDataForOrigin", kept)
-    page = opened(browser, address)
-    choose(page, 2)
-    looked_at = (
-        "#try-it-output span, #try-it-explanations *, #try-it-calls *, #try-it-form label, #try-it-form h2,"
-        "#try-it-status, #try-it-python, #try-it-form .md-button, .try-it textarea"
-    )
-    found = page.execute_script(CONTRAST, looked_at)
-    chosen = page.execute_script("return document.body.dataset.mdColorScheme")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    assert chosen == {"light": "default", "dark": "slate"}[scheme]
-    assert len(found) > 30
-    assert [one for one in found if one[1] < 4.5] == []
 
 
 def test_every_field_has_a_label_and_results_are_read_aloud(loaded: Chrome) -> None:

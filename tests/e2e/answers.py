@@ -15,7 +15,7 @@ from e2e import grammars
 from endpoints.assistant import TOOLS, chat_messages
 from endpoints.demo import RECORDED
 from endpoints.live import SETTINGS
-from llama3_tools import Extraction, Extractor, OnUnknownTool, render_tool_prompt
+from llama3_tools import Extraction, Extractor, OnUnknownTool
 
 MAX_TOKENS = 120
 _NAMES = {"get_weather", "search_web", "set_timer"}
@@ -44,11 +44,6 @@ class Asked:
     def messages(self) -> list[dict[str, str]]:
         """The conversation, for the chat endpoint."""
         return [dict(message) for message in chat_messages(self.question)]  # type: ignore[arg-type]
-
-    @property
-    def prompt(self) -> str:
-        """The prompt, for the completions endpoint."""
-        return f"{render_tool_prompt(TOOLS)}\n\nQuestion: {self.question}\nAnswer:"
 
     @property
     def settings(self) -> dict[str, object]:

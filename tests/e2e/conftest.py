@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import pytest
 
 from e2e.relay import Relay
-from endpoints.live import LiveServer, LiveServerError
+from endpoints.live import LiveServer, LiveServerError, live_server
 from endpoints.server import LoopbackServer
 
 
 @pytest.fixture(scope="session")
 def live() -> Iterator[LiveServer]:
     """Start the live server. Without it these tests fail: a skipped one would look like a passed one."""
-    with pytest.MonkeyPatch.context() as environment:
+    with pytest.MonkeyPatch.context() as environment, contextlib.ExitStack() as stack:
         for name in ("NO_PROXY", "no_proxy"):
             environment.setenv(name, "127.0.0.1")
         try:
-            server = LiveServer().__enter__()
+            server = stack.enter_context(live_server())
         except LiveServerError as error:
             pytest.fail(str(error), pytrace=False)
         yield server
-        server.__exit__(None, None, None)
 
 
 @pytest.fixture

@@ -77,8 +77,6 @@ def form(root: str, tools: Sequence[Mapping[str, Any]] = TOOLS) -> Form:
 _WORDS = 'words ::= [A-Z] [a-z]{2,8} " " [a-z]{2,8} [.!]'  # few, for a grammar makes a model slow
 FREELY: Form = {}
 TEXT = form("words")
-CALL = form("call")
-CUT_OFF = form(r'"{\"name\": \"get_weather\", \"parameters\": {\"city\": \"" words')
 TEXT_AND_TWO_CALLS = form('words " " call "; " call')
 FORECAST = form(
     "call", [{"type": "function", "function": {"name": "Forecast", "parameters": Forecast.model_json_schema()}}]

@@ -24,9 +24,6 @@ pytestmark = pytest.mark.model
 NAMES = {str(tool["function"]["name"]) for tool in TOOLS}  # type: ignore[index]
 MESSAGES = [{"role": "user", "content": "What is the weather like in Oslo right now?"}]
 BODY: dict[str, Any] = {"model": MODEL, "messages": MESSAGES, "max_tokens": 120, **SETTINGS}
-ASKED: dict[str, Any] = {"model": MODEL, "messages": MESSAGES, "max_tokens": 120, "temperature": 0.0}
-"""The same by arguments of OpenAI's client."""
-DECLARED: Any = [*TOOLS]
 NAMED: Any = {"type": "function", "function": {"name": "get_weather"}}
 
 
@@ -76,40 +73,6 @@ def test_without_tools_it_is_the_server(address: str, live: LiveServer):
     through = post(address, body).json()
     assert through["choices"] == direct["choices"]
     assert through["usage"] == direct["usage"]
-
-
-class TestOpenAI:
-    """openai-python, as a program uses it."""
-
-    @pytest.fixture
-    def client(self, address: str) -> Iterator[openai.OpenAI]:
-        with (
-            httpx.Client(trust_env=False) as http,
-            openai.OpenAI(base_url=f"{address}/v1", api_key="none", timeout=300, http_client=http) as client,
-        ):
-            yield client
-
-    def test_the_calls_of_a_stream_are_those_of_the_whole_answer(self, client: openai.OpenAI):
-        fields: dict[str, Any] = {**ASKED, "tools": DECLARED, "tool_choice": "required"}
-        choice = client.chat.completions.create(**fields).choices[0]
-        with client.chat.completions.stream(**fields) as stream:
-            last = stream.get_final_completion().choices[0]
-        assert choice.finish_reason == "tool_calls"
-        (call,) = choice.message.tool_calls or ()
-        (streamed,) = last.message.tool_calls or ()
-        assert call.function.name in NAMES
-        assert (call.function.name, call.function.arguments) == (streamed.function.name, streamed.function.arguments)
-
-    def test_a_conversation_with_a_result_goes_on(self, client: openai.OpenAI):
-        choice = client.chat.completions.create(**ASKED, tools=DECLARED, tool_choice=NAMED).choices[0]
-        told = [
-            {"role": "tool", "tool_call_id": call.id, "content": "Rain, 7 degrees"}
-            for call in choice.message.tool_calls or ()
-        ]
-        history: Any = [*MESSAGES, choice.message, *told]
-        after = client.chat.completions.create(**{**ASKED, "messages": history}, tools=DECLARED).choices[0].message
-        assert told
-        assert after.content or after.tool_calls
 
 
 @pytest.mark.parametrize("is_stream", [False, True])

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, message_chunk_to_message
-from langchain_openai import ChatOpenAI, OpenAI
+from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from e2e.answers import ASKED, FORCED, MAX_TOKENS, Asked, check, read_ai_message
+from e2e.answers import ASKED, FORCED, Asked, check, read_ai_message
 from endpoints.assistant import TOOLS
 from endpoints.live import MODEL
 from langchain_llama3_tools import Llama3JsonToolOutputParser
@@ -82,34 +82,6 @@ class TestChat:
         assert message.usage_metadata is not None
         assert message.usage_metadata["output_tokens"] > 0
         assert message.response_metadata["model_name"] == MODEL
-
-
-class TestText:
-    """Models that complete a text, and so give a `str`."""
-
-    @pytest.mark.parametrize("asked", FORCED, ids=lambda asked: asked.name)
-    def test_streamed(self, asked: Asked, live: LiveServer) -> None:
-        raw = Raw()
-        settings = {key: value for key, value in asked.settings.items() if key != "max_tokens"}
-        llm = OpenAI(
-            base_url=live.base_url,
-            api_key=SecretStr("none"),
-            model=MODEL,
-            temperature=0,
-            max_tokens=MAX_TOKENS,
-            extra_body=settings,
-        )
-        message = summed(list((llm | PARSER).stream(asked.prompt, {"callbacks": [raw]})))
-        check(asked, read_ai_message(raw.text, message))
-
-
-class TestAsync:
-    @pytest.mark.parametrize("asked", FORCED[1:3], ids=lambda asked: asked.name)
-    async def test_streamed(self, asked: Asked, live: LiveServer) -> None:
-        raw = Raw()
-        chain = chat_model(live, asked) | PARSER
-        chunks = [chunk async for chunk in chain.astream(asked.messages, {"callbacks": [raw]})]
-        check(asked, read_ai_message(raw.text, summed(chunks)))
 
 
 @pytest.mark.parametrize("max_tokens", [4, 12, 21])

@@ -18,8 +18,6 @@ from pydantic import SecretStr
 
 from e2e.answers import check_read, read_ai_message
 from e2e.relay import (
-    CALL,
-    CUT_OFF,
     FORECAST,
     FREELY,
     FUNCTIONS,
@@ -111,17 +109,6 @@ class TestAgent:
         messages = await run(relay, way, [("user", "Compare Tokyo and Quito.")])
         assert [message.type for message in messages] == ["ai", "tool", "tool", "ai"]
         assert check_run(relay, messages) == 2
-
-    @OTHER_WAYS
-    async def test_a_call_that_is_cut_off_is_asked_for_again(self, way: str, relay: Relay) -> None:
-        relay.begin(CUT_OFF, CALL, TEXT)
-        again = Llama3ToolMiddleware(repeated_calls="keep")
-        called, *others = await run(relay, way, [("user", "How is Oslo?")], middleware=[again])
-        assert [message.type for message in (called, *others)] == ["ai", "tool", "ai"]
-        assert not called.text
-        wrote, told = relay.messages(1, new=True)
-        assert wrote == ("assistant", relay.said[0])
-        assert "The call is cut off" in told[1]
 
 
 async def run(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from llama_index.core import PromptTemplate
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.llms.openai_like import OpenAILike
 
@@ -34,19 +33,14 @@ class Raw:
             self.text += response.delta or ""
             yield response
 
-    async def atap(self, responses: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for response in responses:
-            self.text += response.delta or ""
-            yield response
 
-
-def llm(live: LiveServer, asked: Asked, *, is_chat_model: bool = True, max_tokens: int = MAX_TOKENS) -> OpenAILike:
+def llm(live: LiveServer, asked: Asked, *, max_tokens: int = MAX_TOKENS) -> OpenAILike:
     settings = {key: value for key, value in asked.settings.items() if key != "max_tokens"}
     return OpenAILike(
         api_base=live.base_url,
         api_key="none",
         model=MODEL,
-        is_chat_model=is_chat_model,
+        is_chat_model=True,
         temperature=0,
         max_tokens=max_tokens,
         max_retries=0,
@@ -95,36 +89,8 @@ class TestChat:
         )
 
 
-@pytest.mark.parametrize("asked", FORCED, ids=lambda asked: asked.name)
-class TestText:
-    """Models that complete a text."""
-
-    def test_streamed(self, asked: Asked, live: LiveServer) -> None:
-        raw = Raw()
-        completions = llm(live, asked, is_chat_model=False).stream_complete(asked.prompt, formatted=True)
-        responses = list(PARSER.stream(raw.tap(completions)))
-        check_stream(asked, raw.text, responses)
-
-
-@pytest.mark.parametrize("asked", FORCED[1:3], ids=lambda asked: asked.name)
-async def test_streamed_asynchronously(asked: Asked, live: LiveServer) -> None:
-    raw = Raw()
-    responses = await llm(live, asked).astream_chat(messages_of(asked))
-    promoted = [response async for response in PARSER.astream(raw.atap(responses))]
-    check_stream(asked, raw.text, promoted)
-
-
 def test_an_answer_cut_off_inside_a_call_gives_no_call(live: LiveServer) -> None:
     asked = FORCED[0]
     raw = Raw()
     *_, last = PARSER.stream(raw.tap(llm(live, asked, max_tokens=12).stream_chat(messages_of(asked))))
     assert (read_chat_message(raw.text, last.message).calls, last.message.content) == ([], raw.text)
-
-
-def test_as_an_output_parser_it_shows_the_model_its_tools_and_gives_the_text(live: LiveServer) -> None:
-    """Here the tool prompt is the parser's own, in front of the question, and the model is free to say anything."""
-    model = llm(live, FORCED[1])
-    model.output_parser = PARSER
-    text = model.predict(PromptTemplate("{question}"), question="How is the weather in Oslo?")
-    assert text
-    assert '"parameters"' not in text, "the grammar forces text, then a call, and the call is no text"

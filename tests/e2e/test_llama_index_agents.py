@@ -12,7 +12,6 @@ from llama_index.core import PromptTemplate
 from llama_index.core.agent.workflow import (
     AgentOutput,
     AgentStream,
-    AgentWorkflow,
     FunctionAgent,
     ReActAgent,
     ToolCallResult,
@@ -23,8 +22,6 @@ from llama_index.llms.openai_like import OpenAILike
 
 from e2e.answers import check_read, read_chat_message
 from e2e.relay import (
-    CALL,
-    CUT_OFF,
     FORECAST,
     FREELY,
     FUNCTIONS,
@@ -60,10 +57,8 @@ pytestmark = [
 ]
 
 TOOLS = [FunctionTool.from_defaults(function) for function in FUNCTIONS]
-HANDOFF = form(r'"{\"name\": \"handoff\", \"parameters\": {\"to_agent\": \"doer\", \"reason\": " string "}}"')
 STREAMS = pytest.mark.parametrize("streams", [True, False])
 SOME_WAYS = pytest.mark.parametrize("way", ["chat_with_tools", "astream_chat_with_tools"])
-OTHER_WAYS = pytest.mark.parametrize("way", ["achat_with_tools", "stream_chat_with_tools"])
 
 
 def openai_like(relay: Relay, **options: Any) -> OpenAILike:
@@ -107,17 +102,6 @@ class TestLLM:
             assert [(call.tool_name, call.tool_kwargs) for call in calls] == read.calls
             runnable += sum(run_of(*call) is not None for call in read.calls)
         assert runnable, "none of the answers holds a call that runs"
-
-    @OTHER_WAYS
-    async def test_a_call_that_is_cut_off_is_asked_for_again(self, way: str, relay: Relay) -> None:
-        relay.begin(CUT_OFF, CALL)
-        llm = Llama3ToolLLM(openai_like(relay))
-        *_, last = await ask(llm, way, "How is Oslo?")
-        check_read(read_chat_message(relay.said[1], last.message))
-        assert len(llm.get_tool_calls_from_response(last)) == 1
-        wrote, told = relay.messages(1, new=True)
-        assert wrote == ("assistant", relay.said[0])
-        assert "The call is cut off" in told[1]
 
     async def test_structured_output(self, relay: Relay) -> None:
         relay.begin(FORECAST)
@@ -174,23 +158,7 @@ class TestFunctionAgent:
         agent = FunctionAgent(tools=TOOLS, llm=as_it_is(relay), streaming=streams)
         assert check_run(relay, *await run(agent, "Compare Tokyo and Quito."), streams=streams) == 2
 
-    async def test_agents_hand_over_to_each_other(self, streams: bool, relay: Relay) -> None:
-        relay.begin(HANDOFF, CALL, TEXT)
-        llm = as_it_is(relay)
-        lead = FunctionAgent(name="lead", description="Leads", llm=llm, streaming=streams)
-        doer = FunctionAgent(name="doer", description="Has the tools", tools=TOOLS, llm=llm, streaming=streams)
-        answer, events = await run(AgentWorkflow(agents=[lead, doer], root_agent="lead"), "How is Oslo?")
-        assert answer == relay.said[2]
-        handoff, call = (extract(said).tool_calls[0] for said in relay.said[:2])
-        assert [(event.tool_name, event.tool_kwargs) for event in results_of(events)] == [
-            ("handoff", handoff.arguments),
-            (call.name, call.arguments),
-        ]
-        assert deltas(events) == (answer if streams else "")
-        assert relay.messages(2)[-1][1] == f"Result of {call.name}: {run_of(call.name, call.arguments)}"
 
-
-REACT = form('"Thought: " words "\\n" call')
 REACT_TEXT = form('"Thought: " words "\\nAnswer: " words')
 
 
@@ -215,11 +183,6 @@ class TestReActAgent:
             relay.begin(FREELY, REACT_TEXT)
             ran += await self.check(relay, question, streams=streams, chat_history=history(steps))
         assert ran, "none of the calls ran"
-
-    async def test_a_call_that_is_cut_off_goes_back_with_what_was_wrong(self, streams: bool, relay: Relay) -> None:
-        relay.begin(CUT_OFF, REACT, REACT_TEXT)
-        assert await self.check(relay, "How is Oslo?", streams=streams) == 1
-        assert "get_weather (truncated)" in relay.messages(1)[-1][1]
 
     async def check(self, relay: Relay, question: str, *, streams: bool, **options: Any) -> int:
         """Run an agent, and hold each of its steps to what the parser makes of it; give how many calls ran."""

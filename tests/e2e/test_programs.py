@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,14 +24,6 @@ EXAMPLES = Path(quickstart.__file__).parent
 SOURCES = [EXAMPLES, *(EXAMPLES.parent / folder for folder in ("shared", "integrations"))]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "NO_PROXY": "127.0.0.1"}
 
-KEEP_A_SERVER = """
-import time
-from endpoints.live import LiveServer
-with LiveServer() as live:
-    print(live.base_url, flush=True)
-    time.sleep(600)
-"""
-
 
 def test_the_demo_starts_the_live_model_itself(live: LiveServer) -> None:
     del live  # asked for so that this fails in the same way where it is not installed
@@ -51,19 +40,3 @@ def test_a_program_of_the_cookbook_comes_to_its_end(name: str, live: LiveServer)
     ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=400, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout
-
-
-def test_no_server_outlives_a_program_that_is_killed(live: LiveServer) -> None:
-    del live
-    command = [sys.executable, "-c", KEEP_A_SERVER]
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        address = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/v1\n", program.stdout.readline())
-        assert address is not None
-        program.send_signal(signal.SIGKILL)
-    for _ in range(100):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", int(address[1]))) != 0:
-                return
-        time.sleep(0.1)
-    pytest.fail("the server still answers ten seconds later")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import doctest
 import json
-import signal
-import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import openai
@@ -110,21 +109,20 @@ def test_a_model_of_another_name_is_not_found(server: LoopbackServer) -> None:
     raised.value.close()
 
 
-def test_the_command_keeps_it_on_a_port_until_ctrl_c() -> None:
+def test_the_command_keeps_it_on_a_port_until_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pressed() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "threading", SimpleNamespace(Event=lambda: SimpleNamespace(wait=pressed)))
     with demo.demo_server() as taken:
         port = taken.base_url.removesuffix("/v1").rpartition(":")[2]
-        refused = subprocess.run(
-            [sys.executable, command.__file__, "--port", port], capture_output=True, text=True, timeout=60, check=False
-        )
-    assert refused.returncode == 1
-    assert f"Port {port} cannot be used" in refused.stdout
-    with subprocess.Popen(
-        [sys.executable, command.__file__, "--port", port], stdout=subprocess.PIPE, text=True
-    ) as kept:
-        assert kept.stdout is not None
-        assert kept.stdout.readline().split() == ["base_url", f"http://127.0.0.1:{port}/v1"]
-        kept.send_signal(signal.SIGINT)
-        assert kept.wait(30) == 0
+        monkeypatch.setattr(sys, "argv", ["demo_server.py", "--port", port])
+        assert command.main() == 1
+        assert f"Port {port} cannot be used" in capsys.readouterr().out
+    assert command.main() == 0
+    assert capsys.readouterr().out.split()[:2] == ["base_url", f"http://127.0.0.1:{port}/v1"]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in Path(demo.__file__).parent.glob("[!_]*.py")))

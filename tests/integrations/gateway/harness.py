@@ -67,7 +67,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an upstream answers: its body in pieces, pauses in seconds, `WAIT`, or `BREAK`."""
+    """What an upstream answers: its body in pieces, pauses in seconds, events to wait for, `WAIT`, or `BREAK`."""
 
     parts: Sequence[object] = ()
     status: int = 200
@@ -115,6 +115,8 @@ class Upstream:
                     raise ConnectionAbortedError
                 if part is WAIT:
                     await gone
+                elif isinstance(part, threading.Event):
+                    await asyncio.to_thread(part.wait, 60)
                 elif isinstance(part, float):
                     await asyncio.wait([gone], timeout=part)
                 else:

@@ -307,21 +307,6 @@ def test_smolagents(served: Served, is_stream: bool):
     assert tool.asked == ["Paris"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of its own
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_crewai(served: Served, monkeypatch: pytest.MonkeyPatch, is_stream: bool):
-    for name in ("CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_TRACKING", "OTEL_SDK_DISABLED"):
-        monkeypatch.setenv(name, "true")
-    crewai = pytest.importorskip("crewai")
-    tool = Tool()
-    weather = pytest.importorskip("crewai.tools").tool(tool.get_weather)
-    llm = crewai.LLM("openai/llama3.1", base_url=served.base_url, api_key="none", stream=is_stream)
-    agent = crewai.Agent(role="Guide", goal="Answer", backstory="None", tools=[weather], llm=llm, max_iter=4)
-    task = crewai.Task(description="How is the weather in Paris?", expected_output="A sentence", agent=agent)
-    assert crewai.Crew(agents=[agent], tasks=[task]).kickoff().raw == LAST
-    assert tool.asked == ["Paris"]
-
-
 def test_litellm_as_a_proxy_in_front(served: Served, tmp_path: Path):
     if importlib.util.find_spec("litellm") is None:
         pytest.skip("litellm is not installed")

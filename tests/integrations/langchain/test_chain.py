@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from typing import Any
 
 import pytest
-from langchain_core.load import dumpd, dumps, loads
+from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField, Runnable
@@ -69,11 +68,6 @@ class TestConfiguration:
             changed = parser.model_copy(update={"tools": [{"name": "get_weather"}]}, deep=deep)
             assert len(changed.invoke(CALL).tool_calls) == 1
 
-    def test_it_shows_what_differs_from_the_defaults(self) -> None:
-        assert repr(Llama3JsonToolOutputParser()) == "Llama3JsonToolOutputParser()"
-        parser = Llama3JsonToolOutputParser(on_invalid="raise", formats="json")
-        assert repr(parser) == "Llama3JsonToolOutputParser(on_invalid='raise', options=ReadOptions(formats=('json',)))"
-
 
 class TestSerialization:
     """`langchain_core.load`."""
@@ -103,9 +97,3 @@ class TestSerialization:
         dumped = dumps(Llama3JsonToolOutputParser(id_factory=counted_ids()))
         assert "not_implemented" not in dumped
         assert "id_factory" not in dumped
-
-    def test_it_is_known_by_its_module_and_its_type(self) -> None:
-        parser = Llama3JsonToolOutputParser()
-        assert dumpd(parser)["id"] == ["langchain_llama3_tools", "parser", "Llama3JsonToolOutputParser"]
-        assert parser._type == "llama3_json_tools"  # noqa: SLF001 (LangChain's name for what it serializes)
-        assert json.loads(dumps(chain()))["type"] == "constructor"

@@ -34,15 +34,6 @@ def contents(messages: list[BaseMessage]) -> list[tuple[str, object]]:
 
 
 class TestCalls:
-    def test_malformed_ones_of_the_server_are_added(self) -> None:
-        invalid = {"name": "f", "args": '{"a": ', "id": "1", "error": None, "type": "invalid_tool_call"}
-        nameless = {**invalid, "name": None, "args": None, "id": None}
-        deep = {**invalid, "args": "[" * 100_000}
-        [flat] = flatten_tool_messages([AIMessage("", invalid_tool_calls=[deep])])
-        assert flat.content == f'{{"name": "f", "parameters": {deep["args"]}}}'
-        [flat] = flatten_tool_messages([AIMessage("", invalid_tool_calls=[invalid, nameless])])
-        assert flat.content == '{"name": "f", "parameters": {"a": }\n{"name": "unknown", "parameters": {}}'
-
     def test_what_would_send_them_a_second_time_goes(self) -> None:
         kwargs = {"tool_calls": [{"id": "1"}], "function_call": {}, "refusal": None, "reasoning_content": "Hm."}
         message = AIMessage("Hi", additional_kwargs=kwargs, id="m", name="ada", response_metadata={"a": 1})

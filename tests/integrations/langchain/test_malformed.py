@@ -71,10 +71,3 @@ class TestCollected:
             message = summed(arrived)
             assert message.content == f"Well, {attempt}"
             assert [call["name"] for call in message.tool_calls] == ["get_weather"]
-
-
-def test_the_text_can_be_had_back_from_the_collected_arguments() -> None:
-    output = '{"name": "f", "parameters": {"q": "日本 \\"'
-    [call] = Llama3JsonToolOutputParser().invoke(output).invalid_tool_calls
-    assert "日本" in str(call["args"])
-    assert json.loads(f'{call["args"]}"') == output

@@ -21,7 +21,6 @@ from integrations.langchain.agents import (
     QUESTION,
     add,
     agent_on,
-    call,
     chat_openai,
     conversations,
     get_weather,
@@ -29,7 +28,6 @@ from integrations.langchain.agents import (
     serving,
     shown,
 )
-from integrations.langchain.scripted import counted_ids
 from langchain_llama3_tools import Llama3ToolMiddleware, Llama3ToolModel, render_llama3_tools
 
 
@@ -39,8 +37,6 @@ class Forecast(BaseModel):
     city: str
     degrees: int
 
-
-FORECAST = call("Forecast", city="Paris", degrees=21)
 
 Run = Callable[..., list[BaseMessage]]
 
@@ -101,13 +97,6 @@ class TestAmongOthers:
             agent = agent_on(other, before=[Choose(chat_openai(chosen))])
             assert agent.invoke(QUESTION)["messages"][-1].text == "Sunny."
         assert conversations(other) == []
-
-    def test_its_options_are_those_of_the_model(self) -> None:
-        ids = counted_ids()
-        with serving(f"{PARIS}; {PARIS}", "Sunny.") as server:
-            messages = agent_on(server, tools_in="system", id_factory=ids).invoke(QUESTION)["messages"]
-        assert [made["id"] for made in messages[1].tool_calls] == ["call_0", "call_1"]
-        assert [role for role, _ in conversations(server)[0]] == ["system", "user"]
 
     def test_a_provider_strategy_goes_to_the_server_as_it_is(self) -> None:
         answer = Turn(pieces=('{"city": "Paris", ', '"degrees": 21}'))

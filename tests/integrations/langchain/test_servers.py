@@ -93,7 +93,7 @@ def llm_at(address: str, **options: Any) -> ChatOpenAI:
 
 
 @of_both
-@in_each_way
+@pytest.mark.parametrize("way", ["invoke", "astream"])
 class TestEndpoints:
     """Each error is the one that is raised without the wrapper, and has its hint in a note."""
 
@@ -102,7 +102,6 @@ class TestEndpoints:
         [
             pytest.param(Answer((PAGE,), "text/html"), id="a-page"),
             pytest.param(Answer((PAGE,), "text/html", status=404), id="a-page-that-says-404"),
-            pytest.param(Answer((PAGE,), "text/html", status=405), id="a-page-that-says-405"),
             pytest.param(Answer((PAGE,)), id="a-page-called-json"),
             pytest.param(Answer((b"data: ", PAGE, b"\n\n"), "text/event-stream"), id="a-page-as-events"),
             pytest.param(answer_json({"status": "ok"}), id="another-api"),
@@ -119,7 +118,7 @@ class TestStreamsThatBreak:
     @as_a_stream
     @pytest.mark.parametrize(
         "text",
-        ["Let me see.", 'Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth", '```json\n{"name": "g'],
+        ['Let me see. {"name": "get_w', "Let me see.   ", "Let me <|pyth"],
     )
     def test_all_text_arrives_and_then_the_error(self, made: Callable[..., Any], way: str, text: str) -> None:
         if made is agent and way == "astream" and sys.version_info < (3, 11):

@@ -32,10 +32,6 @@ def test_the_prompt_goes_into_the_first_user_message_and_no_message_given_change
     assert formatted == [SYSTEM, shown, ANSWERED, AGAIN]
 
 
-def test_without_a_user_message_it_becomes_one() -> None:
-    assert PARSER.format_messages([]) == [ChatMessage(role=MessageRole.USER, content=PROMPT)]
-
-
 @pytest.mark.parametrize("parser", [Llama3JsonToolOutputParser(), Llama3JsonToolOutputParser([])])
 def test_without_tools_nothing_changes(parser: Llama3JsonToolOutputParser) -> None:
     assert parser.format("Weather?") == "Weather?"

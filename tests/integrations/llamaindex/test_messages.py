@@ -9,9 +9,8 @@ import pytest
 from llama_index.core.base.llms.types import ContentBlock, ImageBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-from integrations.llamaindex.endpoint import TIME, TOOLS, WEATHER, endpoint
+from integrations.llamaindex.endpoint import TIME, WEATHER
 from llama3_tools.chat import ChatOptions, kept_chat
-from llama_index_llama3_tools import Llama3ToolLLM
 from llama_index_llama3_tools.messages import to_dicts, to_messages
 
 IMAGE = ImageBlock(url="http://127.0.0.1/a.png")
@@ -113,15 +112,3 @@ def test_other_blocks_and_arguments_of_an_answer_are_kept_and_its_thoughts_are_n
     [flat] = sent([message])
     assert flat.blocks == [SIGNED, TextBlock(text="A"), IMAGE, TextBlock(text=WEATHER)]
     assert flat.additional_kwargs == {"kept": 1}
-
-
-@pytest.mark.parametrize("tools_in", ["user", "request"])
-def test_a_list_of_its_own_goes_to_the_llm(tools_in: Any) -> None:
-    history = [ChatMessage(content="Rome?"), assistant(call("1")), result("1", "Rain")]
-    before = copy.deepcopy(history)
-    with endpoint("a", "b", WEATHER[:9], "e") as served:
-        llm = Llama3ToolLLM(served.llm(), tools_in=tools_in)
-        llm.chat_with_tools(TOOLS, "And Paris?", chat_history=history)
-        list(llm.stream_chat_with_tools(TOOLS, "And Paris?", chat_history=history))
-        llm.chat_with_tools(TOOLS, chat_history=history)
-    assert history == before

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.llms.function_calling import FunctionCallingLLM
@@ -15,11 +14,6 @@ from llama_index.core.types import BaseOutputParser
 import llama_index_llama3_tools
 
 PACKAGE = Path(llama_index_llama3_tools.__file__).parent
-
-
-@pytest.mark.parametrize("root", ["shared", "integrations"])
-def test_the_framework_s_namespace_is_left_alone(root: str) -> None:
-    assert not (PACKAGE.parents[1] / root / "llama_index").exists()
 
 
 def test_what_is_private_in_the_framework_and_overridden_is_there() -> None:

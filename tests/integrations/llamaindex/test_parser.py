@@ -10,7 +10,6 @@ from llama_index.core.llms import ChatMessage, CompletionResponse
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.tools import FunctionTool, ToolMetadata
-from llama_index.core.tools.calling import call_tool_with_selection
 from pydantic import BaseModel
 
 from integrations.llamaindex.scripted import CALL, OPEN
@@ -65,12 +64,6 @@ def test_an_output_is_taken_apart(output: str, text: str, calls: list[tuple[str,
     assert [call.arguments for call in parsed.report.calls] == [arguments for _, arguments in calls]
 
 
-def test_a_call_runs_as_llama_index_runs_it() -> None:
-    tool = FunctionTool.from_defaults(get_weather)
-    [call] = Llama3JsonToolOutputParser([tool]).parse(CALL).tool_calls
-    assert call_tool_with_selection(call, [tool]).content == "Sun in Paris for 1"
-
-
 def test_it_raises_where_that_is_asked_for_and_the_error_survives_pickling() -> None:
     output = f"{CALL} {BROKEN} and {OPEN}"
     with pytest.raises(MalformedToolCallError, match="2 tool calls do not run: get_weather") as caught:
@@ -116,12 +109,6 @@ def test_tools_are_declared_from_all_that_llama_index_users_have(tool: Any) -> N
     assert parser.chat.tools["get_weather"].parameters["required"] == ["city"]
     assert [call.tool_name for call in parser.parse(CALL).tool_calls] == ["get_weather"]
     assert parser.parse('{"name": "x", "parameters": {}}').tool_calls == []
-
-
-def test_a_tool_keeps_the_name_that_agents_look_it_up_by() -> None:
-    tool = FunctionTool.from_defaults(get_weather, name="weather.get")
-    [call] = Llama3JsonToolOutputParser([tool]).parse(CALL.replace("get_weather", "weather.get")).tool_calls
-    assert call_tool_with_selection(call, [tool]).is_error is False
 
 
 def test_a_tool_without_a_schema_takes_one_input() -> None:

@@ -15,7 +15,7 @@ from llama_index.core.llms import (
 )
 
 from integrations.llamaindex.scripted import CALL, calls_in
-from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
+from llama_index_llama3_tools import Llama3JsonToolOutputParser
 
 PARSER = Llama3JsonToolOutputParser()
 
@@ -70,11 +70,6 @@ def test_images_in_additional_arguments_are_not_added_twice() -> None:
     message.additional_kwargs["images"] = []
     message.blocks.append(ThinkingBlock(content="picture"))
     assert kinds(PARSER.promote(ChatResponse(message=message))) == ["thinking", "tool_call"]
-
-
-def test_a_malformed_call_raises_where_that_is_asked_for() -> None:
-    with pytest.raises(MalformedToolCallError):
-        Llama3JsonToolOutputParser(on_invalid="raise").promote(response(TextBlock(text=CALL[:-4])))
 
 
 def test_what_is_no_response_is_refused() -> None:

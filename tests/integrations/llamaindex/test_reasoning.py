@@ -92,10 +92,3 @@ class TestStreams:
     def test_it_comes_piece_by_piece_however_the_output_is_cut(self, output: str) -> None:
         for chunks in chunkings(output):
             self.check(list(parser().stream(ScriptedLLM(chunks=chunks).stream_chat([]))), output, {})
-
-    def test_it_is_shown_at_once(self) -> None:
-        llm = ScriptedLLM(chunks=["<think>Is ", "it", " Paris?</th", "ink>", "Yes."])
-        deltas = [(shown.additional_kwargs, shown.delta) for shown in parser().stream(llm.stream_chat([]))]
-        thoughts = [kwargs.get("thinking_delta") for kwargs, _ in deltas]
-        assert thoughts == ["Is", " it", " Paris?", None, None]
-        assert [delta for _, delta in deltas] == ["", "", "", "", "Yes."]

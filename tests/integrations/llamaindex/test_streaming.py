@@ -184,26 +184,8 @@ async def test_what_is_no_response_is_refused(wrong: Any) -> None:
         list(Llama3JsonToolOutputParser().stream(wrong))
 
 
-async def test_a_stream_need_not_be_a_generator() -> None:
-    class Once:
-        def __init__(self) -> None:
-            self.responses = [ChatResponse(message=ChatMessage(content=CALL), delta=CALL)]
-
-        def __aiter__(self) -> Once:
-            return self
-
-        async def __anext__(self) -> ChatResponse:
-            if not self.responses:
-                raise StopAsyncIteration
-            return self.responses.pop()
-
-    [response] = [response async for response in Llama3JsonToolOutputParser().astream(Once())]
-    assert len(calls_in(response.message)) == 1
-
-
 @pytest.mark.no_cover
-@pytest.mark.parametrize("arguments", ["", '{"city": ["'])
-@pytest.mark.parametrize("piece", ["some words ", CALL])
+@pytest.mark.parametrize(("piece", "arguments"), [("some words ", ""), (CALL, '{"city": ["')])
 def test_the_work_grows_as_the_stream_does(piece: str, arguments: str) -> None:
     def work(times: int) -> int:
         stream = [

@@ -71,7 +71,7 @@ def astream(llm: Llama3ToolLLM, *args: Any, **kwargs: Any) -> Any:
     return agrown(llm, *args, **kwargs)[-1]
 
 
-@pytest.mark.parametrize("ask", [whole, awhole, stream, astream])
+@pytest.mark.parametrize("ask", [whole, astream])
 class TestWays:
     @pytest.mark.parametrize("text", [AL, 'Here you are:\n{"name": "Al", "age": "3"}\nBye!'])
     def test_an_object_is_the_output(self, ask: Callable[..., Any], text: str):
