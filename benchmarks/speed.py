@@ -1,7 +1,7 @@
 """How fast outputs are read, and whether the time grows faster than they do.
 
     python benchmarks/speed.py                              # all tables: a quarter of an hour
-    python benchmarks/speed.py --only targets               # some of them
+    python benchmarks/speed.py --only targets peers         # some of them
     python benchmarks/speed.py --quick                      # the growth alone, on shorter outputs
     python benchmarks/speed.py --only answers --page docs/speed.md
 
@@ -19,12 +19,13 @@ from pathlib import Path
 
 import extraction
 import growth
+import peers
 from measuring import machine
 from pages import check_pages, fill, table
 from workloads import GROWING
 
 _KIB = 1024
-TABLES = ("answers", "targets", "growth")
+TABLES = ("answers", "targets", "growth", "found", "peers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Effort:
     """How many runs the best one is taken of."""
     repeats_of_growth: int
     """The same of the growth, which is measured again where it is not linear."""
+    limit: float
+    """The seconds that a peer has for an output."""
 
 
 FULL = Effort(
@@ -46,12 +49,14 @@ FULL = Effort(
     late=1024 * _KIB,
     repeats=5,
     repeats_of_growth=3,
+    limit=10,
 )
 QUICK = Effort(
     growth={growth.WHOLE: 32 * _KIB, 1: 4 * _KIB},  # what is fast for a character shows in long outputs alone
     late=256 * _KIB,
     repeats=2,
     repeats_of_growth=2,
+    limit=1,
 )
 
 
@@ -87,9 +92,16 @@ def _measured(name: str, effort: Effort, named: str, worse: list[str]) -> Iterat
         yield from table(extraction.ANSWERS, extraction.answers(effort.repeats))
     elif name == "targets":
         yield from table(extraction.TARGETS, extraction.targets(effort.repeats, effort.late))
-    else:
+    elif name == "growth":
         yield from table(growth.HEADINGS, _grown(effort, named, worse))
-    on = ", ".join(f"{what} {version}" for what, version in machine().items())
+    else:
+        measured = peers.peers(effort.limit)
+        if name == "found":
+            yield from table(peers.FOUND, (peer.found for peer in measured))
+        else:
+            yield from table(peers.TIMES, (peer.times for peer in measured))
+    packages = peers.PACKAGES if name in {"found", "peers"} else ()
+    on = ", ".join(f"{what} {version}" for what, version in machine(packages).items())
     yield from ("", f"Measured on {datetime.now(timezone.utc).date()}: {on}")
 
 

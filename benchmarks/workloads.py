@@ -12,6 +12,12 @@ _UNLIMITED = Limits(max_call_length=1_000_000_000, max_calls=1_000_000_000, max_
 """What is bounded cannot grow: the time has to be linear without."""
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris", "days": 3, "units": "metric"}}'
+TYPICAL = (
+    "Let me check the weather for you in a moment, one second please. "
+    f"{CALL}\nI will tell you as soon as I know more about it."
+)
+"""An output of 200 characters with one call in it."""
+
 # What more than one output is made of.
 PROSE = "Prose without a brace in it. "
 PROSE_WITH_BRACES = "A set {x, y}, a list [1] and a (pair). "
