@@ -19,8 +19,8 @@ from llama3_batch.parts import FileFormat
 from llama3_batch.progress import RunProgress
 from llama3_batch.report import is_report, report_json
 from llama3_batch.report_html import report_html
-from llama3_batch.summary import Summary, merge
-from llama3_batch.workers import WorkerDiedError
+from llama3_batch.summary import Summary
+from llama3_batch.work import WorkerDiedError
 from llama3_batch.writing import write_bytes
 from llama3_tools import FormatName, Limits, OnUnknownTool, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
 from llama3_tools.cli.input_files import read_tools
@@ -114,11 +114,10 @@ def _tools(name: str) -> Sequence[ToolLike]:
 
 
 def _print_done(file: DoneFile) -> None:
-    summary = file.summary
-    errors = sum(finding.count for finding in summary.errors.values())
-    outputs = f"{summary.rows:,} output{'s' * (summary.rows != 1)}"
-    counts = f"{outputs}, {summary.calling:,} with calls; {errors:,} could not be read"
-    click.echo(escape_invisible(f"{file.path}: {counts}; results in {file.output}"))
+    rows, calling = (file.summary.counts[name] for name in ("rows", "calling"))
+    outputs = f"{rows:,} output{'s' * (rows != 1)}, {calling:,} with calls"
+    errors = f"{file.summary.total('errors'):,} could not be read"
+    click.echo(escape_invisible(f"{file.path}: {outputs}; {errors}; results in {file.output}"))
 
 
 def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> None:
@@ -129,7 +128,7 @@ def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> N
     """
     summary = Summary()
     for file in done:
-        merge(summary, file.summary)
+        summary.merge(file.summary)
     click.echo()
     print_report(console("auto", is_endless=True), summary)
     where = {str(file.path): str(file.output) for file in done}

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from batches import CALL, extract_files, rows, texts, write_jsonl, write_parquet
+from batches import CALL, Watching, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import command, done, words
 from llama3_batch import jsonl_source, parquet_source
 from llama3_batch.columns import Columns
@@ -48,7 +48,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(lines: Path, table:
         f"{table}: there is no column 'key', only text, number"
     )
     assert refused("--parquet", table, "--text-column", "number") == (
-        f"{table}: the column 'number' holds int64, not text: name the column of the outputs"
+        f"{table}: the column 'number' has no text: name the column of the outputs"
     )
     other = write_jsonl(lines.parent / "other.jsonl", [{"id": 1, "reply": "a"}])
     assert "there is only id, reply: name it with --text-column" in refused("--jsonl", other)
@@ -212,7 +212,7 @@ def test_a_full_disk_is_one_error_and_what_was_done_stays(
 
         def fsync(file: int) -> None:
             synced.append(file)
-            if len(synced) > 6:  # the run, and of each part the summary and the results
+            if len(synced) > 5:  # the run, and of each part the results and the summary
                 full_disk()
 
         changed.setattr(os, "fsync", fsync)
@@ -262,7 +262,7 @@ def test_two_files_whose_results_would_have_one_name_are_refused(lines: Path) ->
 
 
 def test_a_file_is_never_written_over_by_its_results(lines: Path) -> None:
-    assert "its results would be written over it" in refused("--jsonl", lines, "--out", lines.parent)
+    assert f"{lines} would be written over" in refused("--jsonl", lines, "--out", lines.parent)
     assert len(rows(lines)) == 6
 
 
@@ -322,24 +322,6 @@ def test_no_input_is_written_over_by_the_results_of_another(lines: Path, name: s
     assert other.read_bytes() == before
 
 
-class Changing:
-    """Changes the file once the run has planned its parts."""
-
-    def __init__(self, change: Callable[[], object]) -> None:
-        self.change = change
-        self.said: list[str] = []
-
-    def planned(self, rows: int, done: int) -> None:
-        assert (rows, done) == (100, 0)
-        self.change()
-
-    def rows(self, count: int) -> None:
-        assert count >= 0
-
-    def say(self, message: str) -> None:
-        self.said.append(message)
-
-
 def cut(path: Path) -> None:
     os.truncate(path, 300)
 
@@ -381,7 +363,7 @@ def test_a_file_that_changes_during_a_run_has_no_results(
         write_jsonl(path, [{"text": text} for text in texts(100)])
     else:
         write_parquet(path, {"text": texts(100)})
-    watcher = Changing(lambda: change(path))
+    watcher = Watching(on_planned=lambda: change(path))
     done, are_all_done = run_files([path], FileRun(kind=kind, columns=Columns("text"), to=kind), watcher)
     assert (done, are_all_done) == ([], False)
     assert str(path) in watcher.said[0]
