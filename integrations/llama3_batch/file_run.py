@@ -35,9 +35,7 @@ class FileRun:
     tools: Sequence[ToolLike] | None = None
     """The tools that all rows may call."""
     options: ReadOptions = field(default_factory=ReadOptions)
-    """How outputs are read."""
-    coerce: bool = False
-    """Whether results have the arguments as they fit. What does not fit is counted in any case."""
+    """How outputs are read. What does not fit is counted also without `coerce_arguments`."""
     complete: bool = True
     """Whether the model ended its turns, rather than a limit, unless a finish reason says otherwise."""
     to: FileFormat = "parquet"
@@ -57,7 +55,7 @@ class FileRun:
         """Return what reads the rows. With tools, it looks at what does not fit, whether results say so or not."""
         has_tools = columns.tools is not None or self.tools is not None
         options = replace(self.options, coerce_arguments=has_tools)
-        return RowReader(columns, self.tools, options, coerced=self.coerce, complete=self.complete)
+        return RowReader(columns, self.tools, options, coerced=self.options.coerce_arguments, complete=self.complete)
 
     def settings(self, path: Path) -> dict[str, Any]:
         """Return what results are made from and how, in values of JSON.
@@ -72,7 +70,6 @@ class FileRun:
             **{f"{one.name}_column": getattr(self.columns, one.name) for one in fields(self.columns)},
             "tools": tools and hashlib.sha256(tools.encode("utf-8", "backslashreplace")).hexdigest(),
             **json.loads(json.dumps(_values(self.options))),
-            "coerce": self.coerce,
             "complete": self.complete,
             "to": self.to,
         }
@@ -92,7 +89,7 @@ def _state(path: Path) -> list[Any]:
 
 
 def _values(options: ReadOptions) -> dict[str, Any]:
-    unused = {"coerce_arguments", "id_factory", "progress"}
+    unused = {"id_factory", "progress"}
     return {one.name: getattr(options, one.name) for one in fields(options) if one.name not in unused}
 
 

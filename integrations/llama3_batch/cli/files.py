@@ -7,8 +7,10 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 
 from llama3_batch import EXTRACTION as _EXTRACTION  # noqa: F401 (says what to install if pyarrow is missing)
 from llama3_batch.cli.report_screen import print_report
@@ -22,11 +24,14 @@ from llama3_batch.report_html import report_html
 from llama3_batch.summary import Summary
 from llama3_batch.work import WorkerDiedError
 from llama3_batch.writing import write_bytes
-from llama3_tools import FormatName, Limits, OnUnknownTool, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
+from llama3_tools import ReadOption, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
 from llama3_tools.cli.input_files import read_tools
-from llama3_tools.cli.screen import console
+from llama3_tools.cli.screen import ColorChoice, console
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
 from llama3_tools.text import escape_invisible
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _STAYS = "What was done stays, and the same command goes on from there"
 _CURES = {errno.EMFILE: ": take fewer FILEs or --workers at once, or allow more open files (ulimit -n)"}
@@ -37,14 +42,8 @@ def extract_files(  # noqa: PLR0913 (an option each)
     files: Sequence[str],
     *,
     tools_file: str | None,
-    on_unknown_tool: OnUnknownTool,
-    formats: tuple[FormatName, ...],
-    repair: bool,
-    coerce: bool,
-    limits: Limits,
-    starts_reasoning: bool,
-    split_reasoning: bool,
     incomplete: bool,
+    color: ColorChoice,
     text_column: str | None,
     tools_column: str | None,
     id_column: str | None,
@@ -54,9 +53,9 @@ def extract_files(  # noqa: PLR0913 (an option each)
     workers: int,
     overwrite: bool,
     report: bool,
-    **_single: object,
+    **options: Unpack[ReadOption],
 ) -> None:
-    """Read files of many outputs, as the options of the command say. `_single` is for single outputs alone.
+    """Read files of many outputs, as the options of the command say.
 
     Raises:
         CannotRunError: it could not run to its end; says what to do.
@@ -67,15 +66,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
         kind=kind,
         columns=Columns(text_column, tools_column, id_column, finish_reason_column),
         tools=None if tools_file is None else _tools(tools_file),
-        options=ReadOptions(
-            on_unknown_tool=on_unknown_tool,
-            formats=formats or None,
-            repair=repair,
-            split_reasoning=split_reasoning,
-            starts_reasoning=starts_reasoning,
-            limits=limits,
-        ),
-        coerce=coerce,
+        options=ReadOptions(**options),
         complete=not incomplete,
         to=to or kind,
         out=out,
@@ -83,12 +74,12 @@ def extract_files(  # noqa: PLR0913 (an option each)
         workers=workers,
     )
     try:
-        with RunProgress(console("auto", stderr=True)) as progress:
+        with RunProgress(console(color, stderr=True)) as progress:
             done, are_all_done = run_files(map(Path, files), run, progress)
         for file in done:
             _print_done(file)
         if report and done:
-            _report(done, out, overwrite=overwrite)
+            _report(done, out, console(color, is_endless=True), overwrite=overwrite)
     except KeyboardInterrupt:
         raise CannotRunError(f"interrupted. {_STAYS}") from None
     except OutputError as error:
@@ -120,7 +111,7 @@ def _print_done(file: DoneFile) -> None:
     click.echo(escape_invisible(f"{file.path}: {outputs}; {errors}; results in {file.output}"))
 
 
-def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> None:
+def _report(done: Sequence[DoneFile], out: Path | None, screen: Console, *, overwrite: bool) -> None:
     """Print what was found in all files, and write it beside the results.
 
     Raises:
@@ -130,7 +121,7 @@ def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> N
     for file in done:
         summary.merge(file.summary)
     click.echo()
-    print_report(console("auto", is_endless=True), summary)
+    print_report(screen, summary)
     where = {str(file.path): str(file.output) for file in done}
     folder = out or done[0].output.parent
     pages = {

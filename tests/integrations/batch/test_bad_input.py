@@ -271,7 +271,6 @@ REFUSED = [
     (["--jsonl", "-"], "--jsonl reads files, not standard input: it could not continue there"),
     (["--jsonl", "--parquet", "a"], "--jsonl or --parquet, not both"),
     (["--jsonl", "a", "--show"], "--jsonl does not print single outputs: leave out --show"),
-    (["--parquet", "a", "--color", "never"], "--parquet does not print single outputs: leave out --color"),
     (
         ["a", "--workers", "2", "--report"],
         "--workers, --report: only for files of many outputs; add --jsonl or --parquet",
@@ -279,7 +278,6 @@ REFUSED = [
     (["--jsonl", "a", "--coerce"], "--coerce needs declared tools: add --tools or --tools-column"),
     (["--jsonl", "a", "--repair"], "--repair needs declared tools: add --tools or --tools-column"),
     (["--jsonl", "a", "--tools", "b", "--tools-column", "c"], "--tools or --tools-column, not both"),
-    (["--jsonl", "a", "--incomplete", "--finish-reason-column", "c"], "--incomplete or --finish-reason-column"),
     (["--jsonl", "a", "--workers", "0"], "0 is not in the range"),
 ]
 

@@ -226,10 +226,25 @@ def test_arguments_are_made_to_fit_if_asked_for(tmp_path: Path) -> None:
 
 
 def test_limits_are_kept(tmp_path: Path) -> None:
-    (line,) = lines(extract("--limit", "max_calls=1", stdin=CALL * 2))
+    (line,) = lines(extract("--limit", "max_calls=1", "--limit", "max_call_length=300", stdin=CALL * 2))
     assert [len(line["tool_calls"]), line["rejections"][0]["reason"]] == [1, "too_many"]
     tools = write(tmp_path, "tools.json", TOOLS)
     assert extract("--limit", "max_depth=200", "--tools", tools, stdin=CALL).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("depth=3", "'depth=3': write NAME=NUMBER, such as max_calls=5. The names are max_depth, "),
+        ("max_depth=3.5", "'max_depth=3.5': write NAME=NUMBER"),
+        ("max_depth=128", "limits: max_depth is at most 127, not 128"),
+        (f"max_calls={'9' * 5000}", "write NAME=NUMBER"),
+    ],
+)
+def test_a_limit_that_cannot_be_is_an_error_that_says_why(given: str, why: str) -> None:
+    result = extract("--limit", given)
+    assert result.exit_code == 2
+    assert why in " ".join(result.output.split())
 
 
 def test_what_was_misspelt_or_repaired_is_in_the_line(tmp_path: Path) -> None:
