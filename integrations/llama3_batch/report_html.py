@@ -9,8 +9,6 @@ from llama3_batch.report import TITLE, Line, Section, headline, sections, undecl
 from llama3_batch.summary import Example, Summary
 from llama3_tools.text import escape_invisible
 
-_MOST_LINES = 100
-
 _STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
@@ -50,12 +48,8 @@ def report_html(summary: Summary, files: Mapping[str, str]) -> str:
 
 
 def _section(section: Section) -> str:
-    more = len(section.lines) - _MOST_LINES
-    told = f'<p class="soft">and {more:,} more, which report.json lists</p>' if more > 0 else ""
-    return (
-        f'<h2>{_text(section.title)}</h2>\n<p class="soft">{_text(section.explanation)}</p>\n'
-        f"{_table(section.lines[:_MOST_LINES])}{told}"
-    )
+    explanation = f'<p class="soft">{_text(section.explanation)}</p>'
+    return f"<h2>{_text(section.title)}</h2>\n{explanation}\n{_table(section.lines)}"
 
 
 def _table(lines: Iterable[Line]) -> str:

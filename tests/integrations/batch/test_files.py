@@ -90,28 +90,14 @@ def test_ids_of_calls_differ_between_rows_that_have_the_same_text(tmp_path: Path
 
 
 READ_DIFFERENTLY = [
-    ("rm", ["--tools", "TOOLS"], lambda found: found["rejections"][0]["reason"] == "unknown_tool"),
-    ("rm", ["--tools", "TOOLS", "--on-unknown-tool", "call"], lambda found: found["tool_calls"][0]["name"] == "rm"),
-    ("args", ["--tools", "TOOLS"], lambda found: found["tool_calls"][0]["deviations"]),
-    ("args", [], lambda found: not found["tool_calls"]),
-    ("broken", ["--tools", "TOOLS", "--repair"], lambda found: found["tool_calls"][0]["repaired_from"]),
-    ("bare", ["--format", "function"], lambda found: not found["tool_calls"]),
-    ("open", ["--format", "all"], lambda found: found["tool_calls"]),
-    ("open", ["--format", "all", "--incomplete"], lambda found: not found["tool_calls"]),
-    ("thoughts", ["--split-reasoning"], lambda found: (found["reasoning"], found["content"]) == ("Hm.", "Yes.")),
-    ("late", ["--split-reasoning", "--starts-reasoning"], lambda found: found["reasoning"] == "Hm."),
-    ("bare", ["--tools", "TOOLS"], lambda found: '"3"' in found["tool_calls"][0]["arguments_json"]),
-    ("bare", ["--tools", "TOOLS", "--coerce"], lambda found: found["tool_calls"][0]["changes"][0]["path"] == "$.days"),
+    (OUTPUTS[5], ["--tools", "TOOLS"], lambda found: found["rejections"][0]["reason"] == "unknown_tool"),
+    (CALL, ["--format", "function"], lambda found: not found["tool_calls"]),
+    ("<|python_tag|>print(1)", ["--format", "all"], lambda found: found["tool_calls"]),
+    ("<|python_tag|>print(1)", ["--format", "all", "--incomplete"], lambda found: not found["tool_calls"]),
+    ("Hm.</think>", ["--split-reasoning", "--starts-reasoning"], lambda found: found["reasoning"] == "Hm."),
+    (CALL, ["--tools", "TOOLS"], lambda found: '"3"' in found["tool_calls"][0]["arguments_json"]),
+    (CALL, ["--tools", "TOOLS", "--coerce"], lambda found: found["tool_calls"][0]["changes"][0]["path"] == "$.days"),
 ]
-NAMED = {
-    "rm": OUTPUTS[5],
-    "args": '{"tool": "get_weather", "args": {}}',
-    "broken": CALL.replace('"name"', "'name'"),
-    "bare": CALL,
-    "open": "<|python_tag|>print(1)",
-    "thoughts": "<think>Hm.</think> Yes.",
-    "late": "Hm.</think> Yes.",
-}
 
 
 @pytest.mark.parametrize(("text", "options", "is_right"), READ_DIFFERENTLY, ids=range(len(READ_DIFFERENTLY)))
@@ -121,7 +107,7 @@ def test_the_options_of_reading_are_those_of_single_outputs(
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps([TOOL]), "utf-8")
     given = [tools if option == "TOOLS" else option for option in options]
-    (found,) = results("--jsonl", write_jsonl(tmp_path / "a.jsonl", [{"text": NAMED[text]}]), *given)
+    (found,) = results("--jsonl", write_jsonl(tmp_path / "a.jsonl", [{"text": text}]), *given)
     assert is_right(found["extraction"])
 
 
