@@ -68,6 +68,7 @@ _TABLES: dict[TableName, tuple[str, str, str]] = {
 def undeclared(summary: Summary) -> str | None:
     """Return what to say first if no tools were declared, so that some forms of calls were not read.
 
+    >>> from collections import Counter
     >>> undeclared(Summary(Counter(rows=5, undeclared=5)))
     'No tools were declared, so forms that need declared tools were not read. 0 outputs look like them.'
     """
@@ -87,6 +88,7 @@ def undeclared(summary: Summary) -> str | None:
 def headline(summary: Summary) -> list[Line]:
     """Return what happened to the outputs.
 
+    >>> from collections import Counter
     >>> [(line.name, line.count, line.share) for line in headline(Summary(Counter(rows=4, calling=3)))]
     [('call a tool', 3, 0.75), ('tried to call, but call nothing', 0, 0.0), ('text alone', 1, 0.25)]
     """
