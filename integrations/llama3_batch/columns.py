@@ -191,15 +191,11 @@ def _values(column: pa.Array) -> list[Any]:
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if pa.types.is_nested(column.type):
-            return list(map(_decoded, column))
-        return [value.as_buffer().to_pybytes() if value.is_valid else None for value in column]
+        return list(map(_value, column.dictionary_decode() if pa.types.is_dictionary(column.type) else column))
 
 
-def _decoded(value: pa.Scalar) -> Any:  # noqa: ANN401 (any value of JSON)
+def _value(value: pa.Scalar) -> Any:  # noqa: ANN401 (any value of JSON)
     try:
         return value.as_py()
     except UnicodeDecodeError:
-        return None
+        return None if pa.types.is_nested(value.type) else value.as_buffer().to_pybytes()

@@ -20,7 +20,7 @@ from llama3_batch.parts import FileFormat, InputError, Part, changed
 from llama3_batch.progress import RunProgress
 from llama3_batch.rows import RowReader
 from llama3_batch.summary import Summary
-from llama3_batch.work import FILES_OF_A_WORKER, Source, Task, do_tasks
+from llama3_batch.work import Source, Task, do_tasks
 from llama3_tools import ReadOptions, ToolLike, __version__
 
 
@@ -134,7 +134,7 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: RunProgress) -> tupl
         WorkerDiedError: three processes died at one part.
     """
     outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, watcher.say)
-    allow_open_files(len(outputs) + FILES_OF_A_WORKER * run.workers)
+    allow_open_files()
     with ExitStack() as taken:
         files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, watcher, taken))}
         planned = sum(part.rows for file in files.values() for part in file.parts)

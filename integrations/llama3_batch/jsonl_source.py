@@ -11,7 +11,7 @@ from typing import IO
 
 from llama3_batch.columns import LM_STUDIO, Columns, MissingColumnError, Record, found_at
 from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed, opened
-from llama3_batch.rows import RowError, RowProblem
+from llama3_batch.rows import RowError
 from llama3_tools.text import read_json
 
 _BLOCK = 256 * 1024
@@ -129,7 +129,7 @@ def _lines(file: IO[bytes], end: int | None = None) -> Iterator[bytes | RowError
             at += len(rest)
             if rest.endswith(b"\n"):
                 break
-        yield RowError(RowProblem.TOO_LONG, f"the line has more than {_LONGEST_LINE} bytes")
+        yield RowError("too_long", f"the line has more than {_LONGEST_LINE} bytes")
 
 
 def _object(line: bytes | RowError) -> Record:
@@ -143,9 +143,9 @@ def _object(line: bytes | RowError) -> Record:
     try:
         found = read_json(line.rstrip(b"\r\n").decode())
     except UnicodeDecodeError as error:
-        raise RowError(RowProblem.NOT_UTF_8, f"the line is not UTF-8 at byte {error.start}") from None
+        raise RowError("not_utf_8", f"the line is not UTF-8 at byte {error.start}") from None
     except ValueError as error:
-        raise RowError(RowProblem.NOT_JSON, str(error)) from None
+        raise RowError("not_json", str(error)) from None
     if not isinstance(found, dict):
-        raise RowError(RowProblem.NOT_JSON, f"expected a JSON object, found {type(found).__name__}")
+        raise RowError("not_json", f"expected a JSON object, found {type(found).__name__}")
     return found

@@ -101,30 +101,24 @@ class Output:
                     raise OutputError(f"{there} is a folder: move it away, or take another folder with --out")
             if not self._goes_on():
                 self._remove_parts()
-        elif (summary := self._kept()) is not None:
+        elif self.path.exists() and self.summary_path.exists():
+            summary = self._loaded(self.summary_path, self._same(self.summary_path))
             with suppress(OSError):
                 self._remove_parts()  # of a run that ended in its last moment
             return summary
+        elif self._run_path.exists():
+            self._same(self._run_path)
+        else:
+            for there in (self.path, self.summary_path, *self._foreign_parts()):
+                if there.exists():
+                    raise OutputError(f"{there} is there, and nothing says how it was made: {_AWAY}")
         self.folder.mkdir(parents=True, exist_ok=True)
         write_bytes(self._run_path, _json({"run": self.settings}))
         return None
 
-    def _kept(self) -> Summary | None:
-        if self.path.exists() and self.summary_path.exists():
-            written = self._read(self.summary_path)
-            self._check_same(self.path, written)
-            return self._loaded(self.summary_path, written)
-        if self._run_path.exists():
-            self._check_same(self.folder, self._read(self._run_path))
-        elif self.path.exists():
-            raise OutputError(
-                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: {_AWAY}"
-            )
-        elif self.folder.exists() and any(not _TEMPORARY.fullmatch(one.name) for one in self.folder.iterdir()):
-            raise OutputError(f"{self.folder} has files of which no {self._run_path.name} says what they are: {_AWAY}")
-        if self.summary_path.exists() and not self.path.exists():
-            raise OutputError(f"{self.summary_path} is there, but not the results that it is named after: {_AWAY}")
-        return None
+    def _foreign_parts(self) -> list[Path]:
+        there = self.folder.iterdir() if self.folder.exists() else ()
+        return [part for part in there if not _TEMPORARY.fullmatch(part.name)]
 
     def _goes_on(self) -> bool:
         """Return whether the parts that are there are those of a run like this one, which was ended."""
@@ -174,7 +168,13 @@ class Output:
             self._remove_parts()
         return summary
 
-    def _check_same(self, what: Path, written: Mapping[str, Any]) -> None:
+    def _same(self, path: Path) -> dict[str, Any]:
+        """Return what is written of a run.
+
+        Raises:
+            OutputError: it is another run than this one.
+        """
+        written = self._read(path)
         before = written.get("run")
         if not isinstance(before, dict):
             before = {}
@@ -183,7 +183,8 @@ class Output:
             shown = ", ".join(
                 name if name in {"tools", "input"} else _change(name, before, self.settings) for name in differing
             )
-            raise OutputError(f"{what} is of another run, which differs in {shown}: {_AWAY}")
+            raise OutputError(f"{path} is of another run, which differs in {shown}: {_AWAY}")
+        return written
 
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:

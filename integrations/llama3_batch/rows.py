@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from llama3_batch.columns import CHAT, Columns, Record, found_at, is_last_word
 from llama3_batch.results import Result, error_result, result_of
@@ -21,41 +20,31 @@ _KEPT = 256
 """For how many lists of tools the extractors are kept."""
 
 
-class RowProblem(str, Enum):
-    """Why a row cannot be read."""
-
-    NO_TEXT = "no_text"
-    """It has no text: null, or nothing under that name."""
-    NOT_TEXT = "not_text"
-    """It has something else in the place of the text, such as a number."""
-    LONE_SURROGATE = "lone_surrogate"
-    """Its text contains half of a surrogate pair, which no encoding can write."""
-    NOT_UTF_8 = "not_utf_8"
-    """Its bytes are not UTF-8."""
-    NOT_JSON = "not_json"
-    """The line is not a JSON object."""
-    TOO_LONG = "too_long"
-    """The line is longer than any output."""
-    BAD_TOOLS = "bad_tools"
-    """Its tools cannot be read."""
-    BAD_FINISH_REASON = "bad_finish_reason"
-    """Its finish reason is not text, so that nobody knows whether the output is whole."""
-
-    def __str__(self) -> str:
-        """Return the bare word, as it is written in results and reports."""
-        return self.value
+RowProblem: TypeAlias = Literal[
+    "no_text",
+    "not_text",
+    "lone_surrogate",
+    "not_utf_8",
+    "not_json",
+    "too_long",
+    "bad_tools",
+    "bad_finish_reason",
+]
+"""Why a row cannot be read: its text is missing, is something else, has half of a surrogate pair, which no encoding can
+write, or is not UTF-8; its line is not a JSON object, or longer than any output; its tools or finish reason cannot be
+read."""
 
 
 class RowError(ValueError):
     """A row that cannot be read.
 
-    >>> str(RowError(RowProblem.NO_TEXT, "there is no 'text'"))
+    >>> str(RowError("no_text", "there is no 'text'"))
     "no_text: there is no 'text'"
     """
 
     def __init__(self, problem: RowProblem, detail: str) -> None:
         super().__init__(f"{problem}: {detail}")
-        self.problem = problem
+        self.problem: RowProblem = problem
         """Why, in one word."""
 
 
@@ -141,7 +130,7 @@ class RowReader:
             text = _output(record, str(columns.text))
             is_whole = self._complete
             if (reason := found_at(record, columns.finish_reason)) is not None:
-                is_whole = is_complete(_word(reason, columns.finish_reason, RowProblem.BAD_FINISH_REASON)) and is_whole
+                is_whole = is_complete(_word(reason, columns.finish_reason, "bad_finish_reason")) and is_whole
             extractor = self._shared or self._own_extractor(found_at(record, columns.tools))
         except RowError as error:
             return ReadRow(id_, text, error, error_result(error), None)
@@ -151,12 +140,12 @@ class RowReader:
 
     def _own_extractor(self, tools: object) -> Extractor:
         if isinstance(tools, (str, bytes)):
-            tools = _word(tools, self._columns.tools, RowProblem.BAD_TOOLS)
+            tools = _word(tools, self._columns.tools, "bad_tools")
         elif tools is not None:
             tools = json.dumps(tools, default=str)
         kept = _extractor(tools, self._options)
         if isinstance(kept, str):
-            raise RowError(RowProblem.BAD_TOOLS, kept)
+            raise RowError("bad_tools", kept)
         return kept
 
 
@@ -175,7 +164,7 @@ def _extractor(tools: str | None, options: ReadOptions) -> Extractor | str:
 def _output(row: Record, place: str) -> str:
     if place == CHAT and not is_last_word(row):
         role = found_at(row, "messages[-1].role")
-        raise RowError(RowProblem.NO_TEXT, f"the last message is of the role {role!r}")
+        raise RowError("no_text", f"the last message is of the role {role!r}")
     return _text(found_at(row, place), place)
 
 
@@ -194,20 +183,20 @@ def _text(value: object, column: str) -> str:
         RowError: it is not.
     """
     if value is None:
-        raise RowError(RowProblem.NO_TEXT, f"there is no {column!r}")
+        raise RowError("no_text", f"there is no {column!r}")
     if isinstance(value, bytes):
         try:
             return value.decode()
         except UnicodeDecodeError as error:
-            raise RowError(RowProblem.NOT_UTF_8, f"{column!r} is not UTF-8 at byte {error.start}") from None
+            raise RowError("not_utf_8", f"{column!r} is not UTF-8 at byte {error.start}") from None
     if not isinstance(value, str):
-        raise RowError(RowProblem.NOT_TEXT, f"{column!r} is {a_type(value)}")
+        raise RowError("not_text", f"{column!r} is {a_type(value)}")
     if not value.isascii():
         try:
             value.encode()
         except UnicodeEncodeError as error:
             where = f"{column!r} has half a surrogate pair at offset {error.start}"
-            raise RowError(RowProblem.LONE_SURROGATE, where) from None
+            raise RowError("lone_surrogate", where) from None
     return value
 
 

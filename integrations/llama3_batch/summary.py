@@ -74,7 +74,7 @@ class Summary:
         found, text = row.found, row.text
         self.counts["rows"] += 1
         if isinstance(found, RowError):
-            _add_example(self._find("errors", str(found.problem)), where, str(found), text)
+            _add_example(self._find("errors", found.problem), where, str(found), text)
             return
         self.counts["calling"] += bool(found.tool_calls)
         for call in found.tool_calls:

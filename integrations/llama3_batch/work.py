@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import signal
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -23,10 +22,10 @@ from llama3_batch.writing import WrittenRow, write_part
 if TYPE_CHECKING:
     from llama3_batch.progress import RunProgress
 
-FILES_OF_A_WORKER = 3
-"""How many files this process has open for each other one."""
-BATCH_ROWS = 1_000
-"""How many rows are written at once, at most."""
+TOLD_ROWS = 1_000
+"""After how many rows it is told how far the work is."""
+BATCH_ROWS = 20_000
+"""How many rows are written at once, at most: those of a row group."""
 BATCH_BYTES = 4 * 1024 * 1024
 """How many characters of output are written at once, at most, but for the row that goes past it."""
 _MOST_DEATHS = 3
@@ -75,9 +74,8 @@ def do_tasks(tasks: Iterator[Task], workers: int, watcher: RunProgress) -> Gener
     if workers > 1:
         yield from _Pool(tasks, workers, watcher).run()
         return
-    with _rare_collections():
-        for task in tasks:
-            yield task, _error_of(task, watcher.rows)
+    for task in tasks:
+        yield task, _error_of(task, watcher.rows)
 
 
 def _error_of(task: Task, on_rows: Callable[[int], None]) -> InputError | None:
@@ -113,25 +111,16 @@ def do_part(task: Task, on_rows: Callable[[int], None]) -> None:
             size += len(row.text)
             if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
                 yield batch
-                on_rows(number + 1 - seen)
-                batch, size, seen = [], 0, number + 1
+                batch, size = [], 0
+            if number - seen >= TOLD_ROWS:
+                on_rows(number - seen)
+                seen = number
         if batch:
             yield batch
         on_rows(part.first_row + part.rows - seen)
 
     write_part(task.output.results(part), batches(), has_ids=task.source.columns.id is not None)
     task.output.write_summary(part, summary)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Let Python look for garbage less often: a batch of rows is many objects, all of which are still needed."""
-    before = gc.get_threshold()
-    gc.set_threshold(50_000, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 _Message: TypeAlias = "tuple[Literal['rows'], int] | tuple[Literal['ended'], Exception | None]"
@@ -232,7 +221,7 @@ class _Pool:
 def _work(connection: Connection) -> None:
     """Do one task after another, until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the process that started this one
-    with _rare_collections(), suppress(EOFError, BrokenPipeError, ConnectionResetError):
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             task = connection.recv()
             try:

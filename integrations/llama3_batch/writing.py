@@ -16,9 +16,6 @@ import pyarrow.parquet as pq
 from llama3_batch.results import EXTRACTION, Result, arrow_results, writable
 from llama3_tools.text import escape_invisible_json
 
-_GROUP_BYTES = 32 * 1024 * 1024
-"""About how many bytes a row group has at most."""
-
 WrittenRow: TypeAlias = "tuple[int, str | None, Result]"
 """The number of a row, its id, and its result."""
 
@@ -100,21 +97,9 @@ def join_parts(paths: Iterable[Path], output: Path, *, has_ids: bool, about_it: 
             return
         with pq.ParquetWriter(file, _schema(has_ids=has_ids)) as writer:
             for path in paths:
-                for table in _tables(path):
-                    writer.write_table(table)
-
-
-def _tables(path: Path) -> Iterator[pa.Table]:
-    """Yield the results of a part, about as much at once as a row group should hold."""
-    with pq.ParquetFile(path, pre_buffer=False) as part:
-        tables: list[pa.Table] = []
-        for group in range(part.num_row_groups):
-            tables.append(part.read_row_group(group, use_threads=False))
-            if sum(table.nbytes for table in tables) >= _GROUP_BYTES:
-                yield pa.concat_tables(tables)
-                tables = []
-        if tables:
-            yield pa.concat_tables(tables)
+                with pq.ParquetFile(path, pre_buffer=False) as part:
+                    for group in range(part.num_row_groups):
+                        writer.write_table(part.read_row_group(group, use_threads=False))
 
 
 def _schema(*, has_ids: bool) -> pa.Schema:

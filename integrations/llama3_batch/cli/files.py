@@ -24,7 +24,7 @@ from llama3_batch.report_html import report_html
 from llama3_batch.summary import Summary
 from llama3_batch.work import WorkerDiedError
 from llama3_batch.writing import write_bytes
-from llama3_tools import ReadOption, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
+from llama3_tools import ReadOption, ReadOptions, ToolDefinitionError
 from llama3_tools.cli.input_files import read_tools
 from llama3_tools.cli.screen import ColorChoice, console
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
@@ -65,7 +65,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
     run = FileRun(
         kind=kind,
         columns=Columns(text_column, tools_column, id_column, finish_reason_column),
-        tools=None if tools_file is None else _tools(tools_file),
+        tools=None if tools_file is None else read_tools(tools_file),
         options=ReadOptions(**options),
         complete=not incomplete,
         to=to or kind,
@@ -74,7 +74,11 @@ def extract_files(  # noqa: PLR0913 (an option each)
         workers=workers,
     )
     try:
-        with RunProgress(console(color, stderr=True)) as progress:
+        run.reader(run.columns)
+    except (TypeError, ToolDefinitionError) as error:
+        raise click.UsageError(f"{tools_file}: {error}") from None
+    try:
+        with RunProgress(console("auto", stderr=True)) as progress:
             done, are_all_done = run_files(map(Path, files), run, progress)
         for file in done:
             _print_done(file)
@@ -93,15 +97,6 @@ def extract_files(  # noqa: PLR0913 (an option each)
         raise CannotRunError(f"{where}{error.strerror or error}{_CURES.get(error.errno or 0, '')}. {_STAYS}") from None
     if not are_all_done:
         sys.exit(COULD_NOT_RUN)
-
-
-def _tools(name: str) -> Sequence[ToolLike]:
-    tools = read_tools(name)
-    try:
-        declare_tools(tools)
-    except (TypeError, ToolDefinitionError) as error:
-        raise click.UsageError(f"{name}: {error}") from None
-    return tools
 
 
 def _print_done(file: DoneFile) -> None:
