@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
+from rich.console import Console
 
+from llama3_batch.progress import RunProgress
 from llama3_tools.cli.group import llama3_tools
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}'
@@ -58,3 +60,25 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def extract_files(*arguments: object) -> Result:
     """Run `llama3-tools extract` in this process."""
     return CliRunner().invoke(llama3_tools, ["extract", *map(str, arguments)])
+
+
+class Watching(RunProgress):
+    """Keeps what it is told of a run, and does something once the run is planned or has read some rows."""
+
+    def __init__(self, on_planned: Callable[[], object] = int, on_rows: Callable[[], object] = int) -> None:
+        super().__init__(Console(quiet=True))
+        self.on_planned, self.on_rows = on_planned, on_rows
+        self.read = 0
+        self.said: list[str] = []
+
+    def planned(self, rows: int, done: int) -> None:
+        super().planned(rows, done)
+        self.on_planned()
+
+    def rows(self, count: int) -> None:
+        self.read += count
+        if count > 0:
+            self.on_rows()
+
+    def say(self, message: str) -> None:
+        self.said.append(message)

@@ -19,11 +19,11 @@ from llama3_tools.errors import of_extra
 
 if TYPE_CHECKING:
     from llama3_batch.extraction import extract_batch
-    from llama3_batch.schema import EXTRACTION
+    from llama3_batch.results import EXTRACTION
 
 __all__ = ["EXTRACTION", "extract_batch"]
 
-_MODULES = {"EXTRACTION": "schema", "extract_batch": "extraction"}
+_MODULES = {"EXTRACTION": "results", "extract_batch": "extraction"}
 """The module of each. They need pyarrow, and the command looks into this package before it is known to be there."""
 
 

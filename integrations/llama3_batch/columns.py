@@ -1,31 +1,36 @@
-"""The columns of a table or of JSON lines: their names or paths, and what is in them."""
+"""The columns of a table or of JSON lines: their names or paths, and what is under them in a row."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from llama3_batch.rows import Row, RowError, RowProblem, checked_reason, checked_text, checked_tools, written_id
 from llama3_tools.errors import did_you_mean
 
+Record: TypeAlias = "dict[str, Any]"
+"""A row: its values by the names of their columns."""
+
+CHAT = "messages[-1].content"
+"""Where a conversation has its output, if its last message is the model's."""
 LM_STUDIO = "data.output"
 """Where `lms log stream --json` has the outputs. Its other lines have the input, or what the server says."""
-_CHAT = "messages[-1].content"
 
 KNOWN = (
     *("text", "output", "response", "content", "completion"),
     *("choices[0].message.content", "choices[0].text", "response.body.choices[0].message.content"),  # OpenAI's
-    *("message.content", LM_STUDIO, _CHAT),  # Ollama's, LM Studio's, and whole conversations
+    *("message.content", LM_STUDIO, CHAT),  # Ollama's, LM Studio's, and whole conversations
 )
 """Where outputs are looked for, in this order."""
 
 _STEP = re.compile(r"\[(-?[0-9]{1,9})\]|\.?([^.\[\]]+)")
+
+
+_TEXT = re.compile("(large_)?(string|binary)(_view)?")
 
 
 class MissingColumnError(ValueError):
@@ -51,126 +56,129 @@ class Columns:
         given = (self.text, self.tools, self.id, self.finish_reason)
         return list(dict.fromkeys(place for place in given if place is not None))
 
-    def located(self, names: Collection[str], there: Collection[str], with_text: Collection[str]) -> Columns:
+    def names(self, there: Sequence[str]) -> list[str]:
+        """Return the names of the columns that they begin with.
+
+        >>> Columns("a.b", id="choices[0].id").names(["a", "a.b"])
+        ['a.b', 'choices']
+        """
+        return list(dict.fromkeys(_column(place, there) for place in self.places))
+
+    def located(self, names: Sequence[str], rows: Sequence[Record]) -> Columns:
         """Return the same columns, that of the outputs among them.
 
-        >>> Columns().located(["id", "output"], ["output"], ["output"]).text
+        >>> Columns().located(["id", "output"], [{"id": 1, "output": "Hello."}]).text
         'output'
-        >>> Columns("text").located(["id", "texts"], [], [])
+        >>> Columns("text").located(["id", "texts"], [{"id": 1, "texts": "Hello."}])
         Traceback (most recent call last):
         llama3_batch.columns.MissingColumnError: there is no column 'text', only id, texts; did you mean 'texts'?
 
         Args:
             names: the columns that there are.
-            there: the names and paths, of those asked for and of `KNOWN`, under which there is something.
-            with_text: those of them under which there is text.
-
-        Raises:
-            MissingColumnError: one is not there.
-        """
-        only = f"only {', '.join(map(str, names))}" if names else "and no other"
-        for place in self.places:
-            if place not in there:
-                raise MissingColumnError(f"there is no column {place!r}, {only}{did_you_mean(place, names)}")
-        if self.text is not None:
-            return self
-        found = next((place for place in KNOWN if place in with_text), None)
-        if found is None:
-            raise MissingColumnError(
-                f"no column is known to have the outputs, there is {only}: name it with --text-column, or write a path "
-                "such as choices[0].message.content"
-            )
-        return replace(self, text=found)
-
-    def located_in(self, schema: pa.Schema) -> Columns:
-        """Return the same columns, that of the outputs among them.
+            rows: the first rows, or one like all of them.
 
         Raises:
             MissingColumnError: one is missing, is there twice, or that of the outputs has no text.
         """
-        types = {place: kind for place in (*self.places, *KNOWN) if (kind := _type_at(schema, place)) is not None}
-        with_text = [place for place, kind in types.items() if _is_text(kind) and not pa.types.is_null(kind)]
-        found = self.located(schema.names, types, with_text)
-        for name in map(first_name, found.places):
-            if schema.names.count(name) > 1:
-                raise MissingColumnError(f"there are several columns {name!r}: rename all but one")
-        if not _is_text(types[str(found.text)]):
-            kind = types[str(found.text)]
-            raise MissingColumnError(
-                f"the column {found.text!r} holds {kind}, not text: name the column of the outputs"
-            )
-        return found
+        if not names:
+            return replace(self, text=self.text or KNOWN[0])
+        only = f"only {', '.join(names)}"
+        for place in self.places:
+            column = _column(place, names)
+            if column not in names or not any(_may_have(row, place) for row in rows):
+                raise MissingColumnError(f"there is no column {place!r}, {only}{did_you_mean(place, names)}")
+            if names.count(column) > 1:
+                raise MissingColumnError(f"there are several columns {column!r}: rename all but one")
+        if self.text is None:
+            found = next((place for place in KNOWN if any(_is_text(row, place) for row in rows)), None)
+            if found is None:
+                raise MissingColumnError(
+                    f"no column is known to have the outputs, there is {only}: name it with --text-column, or write a "
+                    "path such as choices[0].message.content"
+                )
+            return replace(self, text=found)
+        values = [value for row in rows if (value := found_at(row, self.text)) is not None]
+        if values and not any(isinstance(value, (str, bytes)) for value in values):
+            raise MissingColumnError(f"the column {self.text!r} has no text: name the column of the outputs")
+        return self
 
 
-def first_name(place: str) -> str:
-    """Return the name of the column that a path begins with.
+def found_at(row: Record, place: str | None) -> Any:  # noqa: ANN401 (any value of JSON)
+    """Return what is in a row under a name or at a path, or `None`.
 
-    >>> first_name("choices[0].message.content")
-    'choices'
-    """
-    return str(_steps(place)[0])
-
-
-def value_at(row: dict[str, Any], place: str) -> Any:  # noqa: ANN401 (any value of JSON)
-    """Return what is in a row under a name or at a path.
-
-    >>> value_at({"choices": [{"text": "Hello."}]}, "choices[0].text")
+    >>> found_at({"choices": [{"text": "Hello."}]}, "choices[0].text")
     'Hello.'
-
-    Raises:
-        LookupError: there is nothing.
     """
+    if place is None:
+        return None
     if place in row:
         return row[place]
     value: Any = row
     try:
         for step in _steps(place):
             value = value[step]
-    except TypeError:  # what should have an item there is text, a number or null
-        raise LookupError(place) from None
+    except (LookupError, TypeError):  # what should have an item there has none, is text, a number or null
+        return None
     return value
 
 
-def found_at(row: dict[str, Any], place: str | None) -> Any:  # noqa: ANN401 (any value of JSON)
-    """Return what is in a row under a name or at a path, or `None`."""
-    try:
-        return None if place is None else value_at(row, place)
-    except LookupError:
+def is_last_word(row: Record) -> bool:
+    """Return whether the last message of a conversation is the model's."""
+    return found_at(row, "messages[-1].role") in {None, "", "assistant"}
+
+
+def records_of(batch: pa.RecordBatch, columns: Columns) -> Iterator[Record]:
+    """Yield the rows of a batch with what is to be read in them.
+
+    Text that is not UTF-8 is there as its bytes, and what is around such text as `None`.
+    """
+    names = columns.names(batch.schema.names)
+    for values in zip(*(_values(batch.column(name)) for name in names), strict=True):
+        yield dict(zip(names, values, strict=True))
+
+
+def row_like(schema: pa.Schema) -> Record:
+    """Return a row that has something of each column's type in its place.
+
+    >>> row_like(pa.schema([("id", pa.int64()), ("choices", pa.list_(pa.struct([("text", pa.string())])))]))
+    {'id': 0, 'choices': [{'text': ''}]}
+    """
+    return {field.name: _value_like(field.type) for field in schema}
+
+
+def _value_like(kind: pa.DataType) -> Any:  # noqa: ANN401 (any value of JSON)
+    if pa.types.is_dictionary(kind):
+        return _value_like(kind.value_type)
+    if pa.types.is_struct(kind):
+        return {field.name: _value_like(field.type) for field in kind}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [_value_like(kind.value_type)]
+    if pa.types.is_null(kind):
         return None
+    return "" if _TEXT.fullmatch(str(kind)) else 0
 
 
-def text_at(row: dict[str, Any], place: str) -> str | RowError:
-    """Return the output in a row, or why there is none.
+def _may_have(row: Record, place: str) -> bool:
+    """Return whether there is something at a path, or may be in another row, as there is null or a short list."""
+    if place in row:
+        return True
+    value: Any = row
+    try:
+        for step in _steps(place):
+            value = value[step]
+    except IndexError:
+        return True
+    except (KeyError, TypeError):
+        return value is None
+    return True
 
-    >>> text_at({"messages": [{"role": "user", "content": "Hello."}]}, "messages[-1].content")
-    RowError("no_text: the last message is of the role 'user'")
-    """
-    if place == _CHAT and (role := found_at(row, "messages[-1].role")) not in {None, "assistant"}:
-        return RowError(RowProblem.NO_TEXT, f"the last message is of the role {role!r}")
-    return checked_text(found_at(row, place), place)
+
+def _is_text(row: Record, place: str) -> bool:
+    return isinstance(found_at(row, place), (str, bytes)) and (place != CHAT or is_last_word(row))
 
 
-def rows_of(batch: pa.RecordBatch, columns: Columns, keys: Iterable[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a batch.
-
-    Args:
-        batch: the batch.
-        columns: what to read in it, the outputs among it.
-        keys: the keys of rows that have no id. `None`: what identifies such a row is its text.
-    """
-    place = str(columns.text)
-    name = first_name(place) if place not in batch.schema.names else place
-    texts = [text_at({name: value}, place) for value in _values(batch, name)]
-    tools: Iterable[Any] = repeat(None)
-    if columns.tools is not None:
-        tools = (checked_tools(value, columns.tools) for value in _values_at(batch, columns.tools))
-    reasons: Iterable[Any] = repeat(None)
-    if columns.finish_reason is not None:
-        reasons = (checked_reason(value, columns.finish_reason) for value in _values_at(batch, columns.finish_reason))
-    ids: Iterable[Any] = repeat(None) if columns.id is None else map(written_id, _values_at(batch, columns.id))
-    others: Iterable[str] = map(str, texts) if keys is None else keys
-    for text, tool, reason, id_, other in zip(texts, tools, reasons, ids, others, strict=False):
-        yield Row(other if id_ is None else id_, text, tool, reason, id_)
+def _column(place: str, names: Sequence[str]) -> str:
+    return place if place in names else str(_steps(place)[0])
 
 
 @lru_cache
@@ -179,56 +187,15 @@ def _steps(place: str) -> tuple[str | int, ...]:
     return tuple(found) if "".join(match[0] for match in _STEP.finditer(place)) == place and found else (place,)
 
 
-def _type_at(schema: pa.Schema, place: str) -> pa.DataType | None:
-    """Return the type of what is under a name or at a path; `None`: nothing can be there."""
-    if place in schema.names:
-        return _value_type(schema.types[schema.names.index(place)])
-    name, *steps = _steps(place)
-    if name not in schema.names:
-        return None
-    kind = schema.types[schema.names.index(name)]
-    for step in steps:
-        if isinstance(step, int) and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-            kind = kind.value_type
-        elif isinstance(step, str) and pa.types.is_struct(kind) and kind.get_field_index(step) >= 0:
-            kind = kind.field(step).type
-        else:
-            return None
-    return _value_type(kind)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    tests = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
-    return any(getattr(pa.types, f"is_{test}")(kind) for test in tests if hasattr(pa.types, f"is_{test}"))
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _values_at(batch: pa.RecordBatch, place: str) -> Iterator[Any]:
-    if place in batch.schema.names:
-        yield from _values(batch, place)
-        return
-    name = first_name(place)
-    yield from (found_at({name: value}, place) for value in _values(batch, name))
-
-
-def _values(batch: pa.RecordBatch, name: str) -> list[Any]:
-    """Return a column's values; text that is not UTF-8 as its bytes, and what is around such text as `None`."""
-    column = batch.column(name)
+def _values(column: pa.Array) -> list[Any]:
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if pa.types.is_nested(column.type):
-            return list(map(_decoded, column))
-        return [value.as_buffer().to_pybytes() if value.is_valid else None for value in column]
+        return list(map(_value, column.dictionary_decode() if pa.types.is_dictionary(column.type) else column))
 
 
-def _decoded(value: pa.Scalar) -> Any:  # noqa: ANN401 (any value of JSON)
+def _value(value: pa.Scalar) -> Any:  # noqa: ANN401 (any value of JSON)
     try:
         return value.as_py()
     except UnicodeDecodeError:
-        return None
+        return None if pa.types.is_nested(value.type) else value.as_buffer().to_pybytes()

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from llama3_batch.columns import Columns, rows_of
-from llama3_batch.results import arrow_results
-from llama3_batch.row_reader import RowReader
-from llama3_batch.schema import EXTRACTION
+from llama3_batch.columns import Columns, records_of, row_like
+from llama3_batch.results import EXTRACTION, arrow_results
+from llama3_batch.rows import RowReader
 from llama3_tools import ReadOption, ReadOptions, ToolLike
 from llama3_tools.chat import read_options
-from llama3_tools.errors import a_type, require_str
+from llama3_tools.errors import a_type
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,7 +34,7 @@ def extract_batch(  # noqa: PLR0913 (an option each)
 ) -> _Batch:
     """Return an Arrow table or batch with one more column: what was extracted from each row.
 
-    It needs no engine: Spark's `mapInArrow`,  Ray Data, Daft and your own loop can all call it, and pickle it. A row
+    It needs no engine: Spark's `mapInArrow`, Ray Data, Daft and your own loop can all call it, and pickle it. A row
     that cannot be read has an `error` instead. The ids of calls are made from the row's id, or else from its
     text, so that a batch that is read again has the same ones: name `id_column` if two rows may have the same text.
 
@@ -60,8 +59,8 @@ def extract_batch(  # noqa: PLR0913 (an option each)
         **changes: single options, which go before those in `options`.
 
     Raises:
-        TypeError: `batch` is not an Arrow table or batch, a column's name is not a `str`, `tools` is not a list of
-            tools, there is no such option, or an option has the wrong type.
+        TypeError: `batch` is not an Arrow table or batch, `tools` is not a list of tools, there is no such option, or
+            an option has the wrong type.
         ToolDefinitionError: a declaration in `tools` that cannot be read.
         ValueError: a column is missing, cannot be text, or is there already; an option has a value that it cannot have;
             `coerce_arguments` or `repair` has no tools to go by; tools are given twice; or the
@@ -71,25 +70,16 @@ def extract_batch(  # noqa: PLR0913 (an option each)
         raise TypeError(f"extract_batch() takes a pyarrow.Table or a RecordBatch, not {a_type(batch)}")
     if tools is not None and tools_column is not None:
         raise ValueError("tools come from `tools` or from `tools_column`, not from both: leave one out")
-    require_str(text_column, "text_column must be the name of a column, a str")
-    require_str(result_column, "result_column must be the name of the new column, a str")
-    others = {"tools_column": tools_column, "id_column": id_column, "finish_reason_column": finish_reason_column}
-    for name, column in others.items():
-        if column is not None:
-            require_str(column, f"{name} must be the name of a column, a str, or None")
-    columns = Columns(text_column, tools_column, id_column, finish_reason_column).located_in(batch.schema)
+    columns = Columns(text_column, tools_column, id_column, finish_reason_column)
+    columns.located(batch.schema.names, [row_like(batch.schema)])
     if result_column in batch.schema.names:
         raise ValueError(f"there is a column {result_column!r} already: choose another result_column")
-    chosen = read_options(options, changes)
-    reader = RowReader(tools, chosen, has_own_tools=tools_column is not None)
+    reader = RowReader(columns, tools, read_options(options, changes))
     field = pa.field(result_column, EXTRACTION)
+    batches = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
+    chunks: list[pa.Array] = [
+        arrow_results([reader.read(row).result for row in records_of(part, columns)]) for part in batches
+    ]
     if isinstance(batch, pa.Table):
-        chunks = [_extracted(part, columns, reader) for part in batch.to_batches()]
         return batch.append_column(field, pa.chunked_array(chunks, EXTRACTION))
-    return pa.RecordBatch.from_arrays(
-        [*batch.columns, _extracted(batch, columns, reader)], schema=batch.schema.append(field)
-    )
-
-
-def _extracted(batch: pa.RecordBatch, columns: Columns, reader: RowReader) -> pa.Array:
-    return arrow_results([reader.read(row)[1] for row in rows_of(batch, columns)])
+    return pa.RecordBatch.from_arrays([*batch.columns, *chunks], schema=batch.schema.append(field))

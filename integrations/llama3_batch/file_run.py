@@ -5,23 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from llama3_batch.columns import Columns
 from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.locking import allow_open_files
-from llama3_batch.outputs import Output, OutputError, output_path
+from llama3_batch.outputs import Output, OutputError
 from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.part_work import FileJob
-from llama3_batch.parts import FileFormat, InputError, Part, Source, changed
-from llama3_batch.row_reader import RowReader
-from llama3_batch.schema import SCHEMA_VERSION
+from llama3_batch.parts import FileFormat, InputError, Part, changed
+from llama3_batch.progress import RunProgress
+from llama3_batch.rows import RowReader
 from llama3_batch.summary import Summary
-from llama3_batch.workers import FILES_OF_A_WORKER, Task, do_tasks
+from llama3_batch.work import Source, Task, do_tasks
 from llama3_tools import ReadOptions, ToolLike, __version__
 
 
@@ -36,9 +35,7 @@ class FileRun:
     tools: Sequence[ToolLike] | None = None
     """The tools that all rows may call."""
     options: ReadOptions = field(default_factory=ReadOptions)
-    """How outputs are read."""
-    coerce: bool = False
-    """Whether results have the arguments as they fit. What does not fit is counted in any case."""
+    """How outputs are read. What does not fit is counted also without `coerce_arguments`."""
     complete: bool = True
     """Whether the model ended its turns, rather than a limit, unless a finish reason says otherwise."""
     to: FileFormat = "parquet"
@@ -54,12 +51,11 @@ class FileRun:
         """Return a file as what it is."""
         return JsonLines(path, self.columns) if self.kind == "jsonl" else ParquetRows(path, self.columns)
 
-    def reader(self) -> RowReader:
+    def reader(self, columns: Columns) -> RowReader:
         """Return what reads the rows. With tools, it looks at what does not fit, whether results say so or not."""
-        has_own_tools = self.columns.tools is not None
-        has_tools = has_own_tools or self.tools is not None
+        has_tools = columns.tools is not None or self.tools is not None
         options = replace(self.options, coerce_arguments=has_tools)
-        return RowReader(self.tools, options, has_own_tools=has_own_tools, coerced=self.coerce, complete=self.complete)
+        return RowReader(columns, self.tools, options, coerced=self.options.coerce_arguments, complete=self.complete)
 
     def settings(self, path: Path) -> dict[str, Any]:
         """Return what results are made from and how, in values of JSON.
@@ -70,12 +66,10 @@ class FileRun:
         tools = None if self.tools is None else json.dumps(self.tools, sort_keys=True, default=str)
         return {
             "version": __version__,
-            "schema": SCHEMA_VERSION,
             "input": _state(path),
             **{f"{one.name}_column": getattr(self.columns, one.name) for one in fields(self.columns)},
             "tools": tools and hashlib.sha256(tools.encode("utf-8", "backslashreplace")).hexdigest(),
             **json.loads(json.dumps(_values(self.options))),
-            "coerce": self.coerce,
             "complete": self.complete,
             "to": self.to,
         }
@@ -95,12 +89,11 @@ def _state(path: Path) -> list[Any]:
 
 
 def _values(options: ReadOptions) -> dict[str, Any]:
-    unused = {"coerce_arguments", "id_factory", "progress"}
+    unused = {"id_factory", "progress"}
     return {one.name: getattr(options, one.name) for one in fields(options) if one.name not in unused}
 
 
-@dataclass(frozen=True, slots=True)
-class DoneFile:
+class DoneFile(NamedTuple):
     """A file all of which was read."""
 
     path: Path
@@ -111,32 +104,20 @@ class DoneFile:
     """What was found in it."""
 
 
-class Watcher(Protocol):
-    """Is told how a run goes."""
-
-    def planned(self, rows: int, done: int) -> None:
-        """Begin with the number of all rows, and of those that an earlier run has done."""
-
-    def rows(self, count: int) -> None:
-        """Add the number of rows that were read; it is negative if some have to be read again."""
-
-    def say(self, message: str) -> None:
-        """Tell the user something."""
-
-
 @dataclass(slots=True)
 class _File:
-    job: FileJob
+    source: Source
     output: Output
-    parts: list[Part]
-    left: set[Part] = field(default_factory=set)
-    summary: Summary | None = None
-    failed: bool = False
-    taken: ExitStack = field(default_factory=ExitStack)
+    taken: ExitStack
     """Holds the output until it is whole."""
+    summary: Summary | None
+    """What was found, once all is done."""
+    parts: list[Part] = field(default_factory=list)
+    left: set[Part] = field(default_factory=set)
+    failed: bool = False
 
 
-def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[list[DoneFile], bool]:
+def run_files(paths: Iterable[Path], run: FileRun, watcher: RunProgress) -> tuple[list[DoneFile], bool]:
     """Read files and write their results. What an earlier run has done is not done again.
 
     Args:
@@ -152,123 +133,96 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher) -> tuple[li
         OutputError: an output is in the way, or another run is writing it.
         WorkerDiedError: three processes died at one part.
     """
+    outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, watcher.say)
+    allow_open_files()
     with ExitStack() as taken:
-        return _run_files(paths, run, watcher, taken)
-
-
-def _run_files(paths: Iterable[Path], run: FileRun, watcher: Watcher, taken: ExitStack) -> tuple[list[DoneFile], bool]:
-    reader = run.reader()
-    outputs, are_there = _outputs(paths, run, watcher.say)
-    files: dict[Path, _File] = {}
-    allow_open_files(len(outputs) + FILES_OF_A_WORKER * run.workers)
-    for path, output in outputs.items():
-        job = FileJob(run.source(path), reader, run.to, output.folder, run.columns.id is not None)
-        file = files[path] = _File(job, output, [], summary=None if run.overwrite else output.kept())
-        if file.summary is not None and not output.folder.exists():
-            watcher.say(f"{path}: {output.path} is there already")
-            continue
-        try:
-            source = run.source(path).located()
-            if run.columns.text is None and not str(source.columns.text).isidentifier():
-                watcher.say(f"{path}: the outputs are those under {source.columns.text!r}")
-            file.job, file.parts = replace(job, source=source), list(source.parts())
-        except InputError as error:
-            watcher.say(str(error))
-            file.failed = True
-            continue
-        taken.enter_context(file.taken).enter_context(output.taken())
-        file.summary = output.begin(overwrite=run.overwrite)
-        if file.summary is not None:
-            watcher.say(f"{path}: {output.path} is there already")
-            file.parts = []
-            file.taken.close()
-            continue
-        file.left = {part for part in file.parts if not output.has(file.job, part)}
-    doing = _Doing(files, watcher)
-    watcher.planned(
-        sum(part.rows for file in files.values() for part in file.parts),
-        sum(part.rows for file in files.values() for part in file.parts if part not in file.left),
-    )
-    for file in files.values():
-        doing.finish(file)
-    do_tasks(
-        [Task(file.job, part) for file in files.values() for part in file.parts if part in file.left],
-        run.workers,
-        doing,
-    )
+        files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, watcher, taken))}
+        planned = sum(part.rows for file in files.values() for part in file.parts)
+        watcher.planned(planned, planned - sum(part.rows for file in files.values() for part in file.left))
+        for file in files.values():
+            _finish(file, watcher)
+        with closing(do_tasks(_tasks(files.values(), run), run.workers, watcher)) as ended:
+            for task, error in ended:
+                file = files[task.source.path]
+                file.left.discard(task.part)
+                if error is None:
+                    _finish(file, watcher)
+                else:
+                    file.failed = True
+                    watcher.say(f"{error}. The parts before it that are done stay")
     done = [DoneFile(path, file.output.path, file.summary) for path, file in files.items() if file.summary is not None]
-    return done, are_there and len(done) == len(files)
+    return done, are_there and len(done) == len(outputs)
 
 
-def _outputs(paths: Iterable[Path], run: FileRun, say: Callable[[str], None]) -> tuple[dict[Path, Output], bool]:
-    """Return where the results of each file go, and whether each file is there."""
+def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) -> tuple[dict[Path, Output], bool]:
+    """Return where the results of each file go, and whether each file is there.
+
+    Raises:
+        OutputError: two files have the same results, or a file would be written over.
+    """
     outputs: dict[Path, Output] = {}
-    taken: dict[Path, Path] = {}
-    all_there = True
-    paths = list(dict.fromkeys(paths))
-    inputs = {path.resolve(): path for path in paths}
+    written: dict[Path, Path] = {}
     for path in paths:
         try:
-            output = Output(output_path(path, run.out, run.to), run.settings(path))
+            settings = run.settings(path)
         except InputError as error:
             say(str(error))
-            all_there = False
             continue
-        other = taken.setdefault(output.path.resolve(), path)
-        if other is not path:
-            raise OutputError(f"the results of {other} and of {path} would both be {output.path}: run them one by one")
-        for written in (output.path, output.summary_path):
-            if (lost := inputs.get(written.resolve())) is not None:
+        output = outputs[path] = Output((run.out or path.parent / "extracted") / f"{path.stem}.{run.to}", settings)
+        for place in (output.path, output.summary_path, output.folder):
+            if (other := written.setdefault(place.resolve(), path)) is not path:
+                raise OutputError(f"the results of {other} and of {path} would both be {place}: run them one by one")
+    for path in paths:
+        for place in (path.resolve(), *path.resolve().parents):
+            if place in written:
                 raise OutputError(
-                    f"{lost} would be written over with what is found in {path}: leave it out, or take another folder "
-                    "with --out"
+                    f"{path} would be written over with the results of {written[place]}: leave it out, or take another "
+                    "folder with --out"
                 )
-        outputs[path] = output
-    folders = {output.folder.resolve() for output in outputs.values()}
-    for resolved, path in inputs.items():
-        if not folders.isdisjoint(resolved.parents):
-            raise OutputError(f"{path} is in a folder for parts of results: move it, or take another folder with --out")
-    return outputs, all_there
+    return outputs, len(outputs) == len(paths)
 
 
-class _Doing:
-    """Knows what is left of each file, and finishes those that are done."""
+def _begun(path: Path, output: Output, run: FileRun, watcher: RunProgress, taken: ExitStack) -> _File | None:
+    """Return a file with what is left of it to do; `None`: it cannot be read, which the watcher is told."""
+    try:
+        source = run.source(path).located()
+        if run.columns.text is None and not str(source.columns.text).isidentifier():
+            watcher.say(f"{path}: the outputs are those under {source.columns.text!r}")
+        own = taken.enter_context(ExitStack())
+        own.enter_context(output.taken())
+        file = _File(source, output, own, output.begin(overwrite=run.overwrite))
+        if file.summary is not None:
+            watcher.say(f"{path}: {output.path} is there already")
+            own.close()
+            return file
+        file.parts = source.parts()
+    except InputError as error:
+        watcher.say(str(error))
+        return None
+    file.left = {part for part in file.parts if not output.has(part)}
+    return file
 
-    def __init__(self, files: dict[Path, _File], watcher: Watcher) -> None:
-        self._files = files
-        self._watcher = watcher
 
-    def wants(self, task: Task) -> bool:
-        return not self._file(task).failed
+def _tasks(files: Iterable[_File], run: FileRun) -> Iterator[Task]:
+    """Yield what is left to do, without the parts of files that have failed by then."""
+    for file in files:
+        reader = run.reader(file.source.columns)
+        for part in file.parts:
+            if part in file.left and not file.failed:
+                yield Task(file.source, reader, file.output, part)
 
-    def rows(self, count: int) -> None:
-        self._watcher.rows(count)
 
-    def done(self, task: Task) -> None:
-        file = self._file(task)
-        file.left.discard(task.part)
-        self.finish(file)
-
-    def failed(self, task: Task, error: InputError) -> None:
-        self._file(task).failed = True
-        self._watcher.say(f"{error}. The parts before it that are done stay")
-
-    def died(self, task: Task) -> None:
-        where = f"{task.part.numbers} of {task.job.source.path}"
-        self._watcher.say(f"a process died: another one does {where} again")
-
-    def finish(self, file: _File) -> None:
-        if file.summary is None and not file.failed and not file.left:
-            path = file.job.source.path
-            try:
-                if _state(path) != file.output.settings["input"]:
-                    raise changed(path)
-            except InputError as error:
-                file.failed = True
-                self._watcher.say(str(error))
-                return
-            file.summary = file.output.finish(file.job, file.parts)
-            file.taken.close()
-
-    def _file(self, task: Task) -> _File:
-        return self._files[task.job.source.path]
+def _finish(file: _File, watcher: RunProgress) -> None:
+    """Write the results of a file that is done, if it is still what it was when the run began."""
+    if file.summary is not None or file.failed or file.left:
+        return
+    path = file.source.path
+    try:
+        if _state(path) != file.output.settings["input"]:
+            raise changed(path)
+    except InputError as error:
+        file.failed = True
+        watcher.say(str(error))
+        return
+    file.summary = file.output.finish(file.parts, has_ids=file.source.columns.id is not None)
+    file.taken.close()

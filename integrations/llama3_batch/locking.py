@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_OTHER_FILES = 200
-"""How many files and connections a process has open besides, at most."""
+_MOST_FILES = 10_000
+"""How many files a process should be able to open: one for each output, and some for each other process."""
 
 
 @contextmanager
@@ -56,8 +56,8 @@ def _opened(path: Path) -> int | None:
 if sys.platform == "win32":
     import msvcrt
 
-    def allow_open_files(count: int) -> None:
-        """Let this process open so many files at once besides the usual ones, as far as the system lets it."""
+    def allow_open_files() -> None:
+        """Let this process open many files at once, as far as the system lets it."""
 
     def _lock(descriptor: int) -> bool:
         try:
@@ -74,13 +74,12 @@ else:
     _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
     """What a drive says that has no locks."""
 
-    def allow_open_files(count: int) -> None:
-        """Let this process open so many files at once besides the usual ones, as far as the system lets it."""
+    def allow_open_files() -> None:
+        """Let this process open many files at once, as far as the system lets it."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        needed = count + _OTHER_FILES
-        if soft != resource.RLIM_INFINITY and soft < needed:
+        most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(_MOST_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < most:
             with suppress(OSError, ValueError):
-                most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
                 resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
     def _lock(descriptor: int) -> bool:

@@ -6,16 +6,15 @@ import errno
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from llama3_batch.locking import locked
-from llama3_batch.part_work import FileJob
-from llama3_batch.parts import FileFormat, InputError, Part
-from llama3_batch.summary import Summary, loaded_summary, merge, written_summary
+from llama3_batch.parts import Part
+from llama3_batch.summary import Summary, loaded_summary
 from llama3_batch.writing import join_parts, write_bytes
 
 _AWAY = "move it away, take another folder with --out, or write it anew with --overwrite"
@@ -48,6 +47,13 @@ class Output:
         """The results of the parts that are done, until all are."""
         return self.path.with_name(f"{self.path.name}.parts")
 
+    def results(self, part: Part) -> Path:
+        """Return the file for the results of a part."""
+        return self.folder / f"{part.index:06}{self.path.suffix}"
+
+    def _part_summary(self, part: Part) -> Path:
+        return self.folder / f"{part.index:06}.json"
+
     @property
     def _run_path(self) -> Path:
         return self.folder / "run.json"
@@ -76,31 +82,6 @@ class Output:
                 )
             yield
 
-    def kept(self) -> Summary | None:
-        """Return the summary if all is done already; `None`: something is left to do.
-
-        Raises:
-            OutputError: there is something of another run, or that no run has written.
-        """
-        if self.path.exists() and self.summary_path.exists():
-            written = self._read(self.summary_path)
-            self._check_same(self.path, written)
-            return self._loaded(self.summary_path, written)
-        if self._run_path.exists():
-            self._check_same(self.folder, self._read(self._run_path))
-        elif self.path.exists():
-            raise OutputError(
-                f"{self.path} is there, but no {self.summary_path.name} that says how it was made: {_AWAY}"
-            )
-        elif self._has_foreign_parts():
-            raise OutputError(f"{self.folder} has files of which no {self._run_path.name} says what they are: {_AWAY}")
-        if self.summary_path.exists() and not self.path.exists():
-            raise OutputError(f"{self.summary_path} is there, but not the results that it is named after: {_AWAY}")
-        return None
-
-    def _has_foreign_parts(self) -> bool:
-        return self.folder.exists() and any(not _TEMPORARY.fullmatch(one.name) for one in self.folder.iterdir())
-
     def begin(self, *, overwrite: bool) -> Summary | None:
         """Make ready for the parts, once the output is taken.
 
@@ -108,7 +89,7 @@ class Output:
             overwrite: whether results that are there are written anew. They stay until the new ones are whole.
 
         Returns:
-            The summary if another run has done all by now; `None`: something is left to do.
+            The summary if all is done already; `None`: something is left to do.
 
         Raises:
             OSError: the folder cannot be written to.
@@ -120,13 +101,24 @@ class Output:
                     raise OutputError(f"{there} is a folder: move it away, or take another folder with --out")
             if not self._goes_on():
                 self._remove_parts()
-        elif (summary := self.kept()) is not None:
+        elif self.path.exists() and self.summary_path.exists():
+            summary = self._loaded(self.summary_path, self._same(self.summary_path))
             with suppress(OSError):
                 self._remove_parts()  # of a run that ended in its last moment
             return summary
+        elif self._run_path.exists():
+            self._same(self._run_path)
+        else:
+            for there in (self.path, self.summary_path, *self._foreign_parts()):
+                if there.exists():
+                    raise OutputError(f"{there} is there, and nothing says how it was made: {_AWAY}")
         self.folder.mkdir(parents=True, exist_ok=True)
         write_bytes(self._run_path, _json({"run": self.settings}))
         return None
+
+    def _foreign_parts(self) -> list[Path]:
+        there = self.folder.iterdir() if self.folder.exists() else ()
+        return [part for part in there if not _TEMPORARY.fullmatch(part.name)]
 
     def _goes_on(self) -> bool:
         """Return whether the parts that are there are those of a run like this one, which was ended."""
@@ -135,14 +127,21 @@ class Output:
         except OutputError:
             return False
 
-    def has(self, job: FileJob, part: Part) -> bool:
+    def write_summary(self, part: Part, summary: Summary) -> None:
+        """Write what was found in a part, after its results: it is done.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        write_bytes(self._part_summary(part), _json(summary.written()))
+
+    def has(self, part: Part) -> bool:
         """Return whether a part is done: its results are there, and its summary can be read."""
-        path = job.summary(part)
         try:
-            self._loaded(path, self._read(path))
+            self._loaded(self._part_summary(part))
         except OutputError:
             return False
-        return job.results(part).exists()
+        return self.results(part).exists()
 
     def _remove_parts(self) -> None:
         try:
@@ -153,7 +152,7 @@ class Output:
             why = f"it cannot be removed: {error.strerror or error}"
             raise OSError(error.errno, why, str(self.folder)) from error
 
-    def finish(self, job: FileJob, parts: list[Part]) -> Summary:
+    def finish(self, parts: Iterable[Part], *, has_ids: bool) -> Summary:
         """Join the parts, all of which are done, and return what was found in the file.
 
         Raises:
@@ -162,16 +161,20 @@ class Output:
         """
         summary = Summary()
         for part in parts:
-            path = job.summary(part)
-            merge(summary, self._loaded(path, self._read(path)))
-        paths = [job.results(part) for part in parts]
-        join_parts(paths, self.path, job.to, has_ids=job.has_ids, about_it=self.summary_path)
-        write_bytes(self.summary_path, _json({"run": self.settings, **written_summary(summary)}))
+            summary.merge(self._loaded(self._part_summary(part)))
+        join_parts(map(self.results, parts), self.path, has_ids=has_ids, about_it=self.summary_path)
+        write_bytes(self.summary_path, _json({"run": self.settings, **summary.written()}))
         with suppress(OSError):  # the results are whole anyway
             self._remove_parts()
         return summary
 
-    def _check_same(self, what: Path, written: Mapping[str, Any]) -> None:
+    def _same(self, path: Path) -> dict[str, Any]:
+        """Return what is written of a run.
+
+        Raises:
+            OutputError: it is another run than this one.
+        """
+        written = self._read(path)
         before = written.get("run")
         if not isinstance(before, dict):
             before = {}
@@ -180,7 +183,8 @@ class Output:
             shown = ", ".join(
                 name if name in {"tools", "input"} else _change(name, before, self.settings) for name in differing
             )
-            raise OutputError(f"{what} is of another run, which differs in {shown}: {_AWAY}")
+            raise OutputError(f"{path} is of another run, which differs in {shown}: {_AWAY}")
+        return written
 
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:
@@ -192,32 +196,11 @@ class Output:
             raise OutputError(f"{path} was not written to its end: write it anew with --overwrite")
         return read
 
-    @staticmethod
-    def _loaded(path: Path, written: Mapping[str, Any]) -> Summary:
+    def _loaded(self, path: Path, written: Mapping[str, Any] | None = None) -> Summary:
         try:
-            return loaded_summary(written)
-        except (KeyError, TypeError):
+            return loaded_summary(self._read(path) if written is None else written)
+        except (KeyError, TypeError, AttributeError):
             raise OutputError(f"{path} is no summary of results: write it anew with --overwrite") from None
-
-
-def output_path(path: Path, out: Path | None, to: FileFormat) -> Path:
-    """Return where the results of a file go.
-
-    >>> output_path(Path("logs/a.jsonl"), None, "parquet").as_posix()
-    'logs/extracted/a.parquet'
-
-    Args:
-        path: the file.
-        out: the folder for results; `None`: `extracted`, beside the file.
-        to: the kind of file that is written.
-
-    Raises:
-        InputError: it would be written over itself.
-    """
-    output = (out or path.parent / "extracted") / f"{path.stem}.{to}"
-    if output.resolve() == path.resolve():
-        raise InputError(f"{path}: its results would be written over it: take another folder with --out")
-    return output
 
 
 def _json(value: object) -> bytes:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from llama3_batch.columns import Columns, MissingColumnError, first_name, rows_of
-from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed
-from llama3_batch.rows import Row
+from llama3_batch.columns import Columns, MissingColumnError, Record, records_of, row_like
+from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed, opened
 
 _MAGIC = b"PAR1"
 """What Parquet begins with."""
@@ -32,15 +31,24 @@ class ParquetRows:
     columns: Columns
 
     def located(self) -> ParquetRows:
-        """Return the same file, with the column of the outputs."""
+        """Return the same file, with the column of the outputs.
+
+        Raises:
+            InputError: it cannot be read, or lacks a column.
+        """
         with self._opened() as file:
-            try:
-                return ParquetRows(self.path, self.columns.located_in(file.schema_arrow))
-            except MissingColumnError as error:
-                raise InputError(f"{self.path}: {error}") from None
+            schema = file.schema_arrow
+        try:
+            return replace(self, columns=self.columns.located(schema.names, [row_like(schema)]))
+        except MissingColumnError as error:
+            raise InputError(f"{self.path}: {error}") from None
 
     def parts(self) -> list[Part]:
-        """Return the parts of the file."""
+        """Return the parts of the file.
+
+        Raises:
+            InputError: it cannot be read.
+        """
         with self._opened() as file:
             rows = file.metadata.num_rows
             groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
@@ -48,18 +56,20 @@ class ParquetRows:
             size = max(min(PART_ROWS, PART_BYTES // self._row_bytes(file)), least, 1)
         return [Part(index, at, min(size, rows - at)) for index, at in enumerate(range(0, rows, size))]
 
-    def rows(self, part: Part) -> Iterator[tuple[int, Row]]:
-        """Yield the rows of a part."""
+    def rows(self, part: Part) -> Iterator[tuple[int, Record]]:
+        """Yield the rows of a part with their numbers in the file.
+
+        Raises:
+            InputError: they cannot be read, or are not as many as they were.
+        """
         end = part.first_row + part.rows
         with self._opened(f", {part.numbers}") as file:
             groups, at = self._groups(file, part.first_row, end)
-            names = list(self._names(file))
+            names = self.columns.names(file.schema_arrow.names)
             for batch in file.iter_batches(_READ_ROWS, row_groups=groups, columns=names, use_threads=False):
                 first, last = max(part.first_row, at), min(end, at + len(batch))
                 if first < last:
-                    keys = (f"{self.path.name}:{number}" for number in range(first, last))
-                    rows = rows_of(batch.slice(first - at, last - first), self.columns, keys)
-                    yield from enumerate(rows, first)
+                    yield from enumerate(records_of(batch.slice(first - at, last - first), self.columns), first)
                 at += len(batch)
                 if at >= end:
                     break
@@ -68,12 +78,9 @@ class ParquetRows:
 
     @contextmanager
     def _opened(self, which: str = "") -> Iterator[pq.ParquetFile]:
-        try:
-            with self.path.open("rb") as beginning:  # which says in plain words why it cannot be opened
-                if beginning.read(len(_MAGIC)) != _MAGIC:
-                    raise InputError(f"{self.path}: not Parquet; if it has JSON lines, give --jsonl")
-        except OSError as error:
-            raise InputError(f"{self.path}: {error.strerror or error}") from None
+        with opened(self.path) as beginning:  # which says in plain words why it cannot be opened
+            if beginning.read(len(_MAGIC)) != _MAGIC:
+                raise InputError(f"{self.path}: not Parquet; if it has JSON lines, give --jsonl")
         try:
             with pq.ParquetFile(
                 self.path, pre_buffer=False, buffer_size=_READ_BYTES, page_checksum_verification=True
@@ -88,15 +95,9 @@ class ParquetRows:
             why = str(error).splitlines()[0]
             raise InputError(f"{self.path}{which}: broken, or not written to its end: {why}") from None
 
-    def _names(self, file: pq.ParquetFile) -> tuple[str, ...]:
-        """Return the names of the columns that are read."""
-        names = file.schema_arrow.names
-        places = self.columns.places
-        return tuple(dict.fromkeys(place if place in names else first_name(place) for place in places))
-
     def _row_bytes(self, file: pq.ParquetFile) -> int:
         """Return about how many bytes a row has in the columns that are read; at least 1."""
-        metadata, names = file.metadata, self._names(file)
+        metadata, names = file.metadata, tuple(self.columns.names(file.schema_arrow.names))
         size: int = sum(
             group.column(index).total_uncompressed_size
             for group in map(metadata.row_group, range(metadata.num_row_groups))

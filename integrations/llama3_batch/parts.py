@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
-
-from llama3_batch.rows import Row
-
-if TYPE_CHECKING:
-    from llama3_batch.columns import Columns
+from typing import IO, Literal, TypeAlias
 
 PART_ROWS = 25_000
 """About how many rows a part has at most."""
 PART_BYTES = 64 * 1024 * 1024
 """About how many bytes of input a part has at most."""
-BATCH_ROWS = 1_000
-"""How many rows are written at once, at most."""
-BATCH_BYTES = 4 * 1024 * 1024
-"""How many characters of input are written at once, at most, but for the row that goes past it."""
 
 FileFormat: TypeAlias = Literal["jsonl", "parquet"]
 """A kind of file."""
@@ -50,6 +42,20 @@ class Part:
         return f"rows {self.first_row} to {self.first_row + self.rows - 1}"
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file.
+
+    Raises:
+        InputError: it cannot be opened or read.
+    """
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+
+
 def changed(path: Path, which: str = "") -> InputError:
     """Return the error of a file that is not what it was when its parts were made.
 
@@ -57,50 +63,3 @@ def changed(path: Path, which: str = "") -> InputError:
     'a.jsonl, rows 0 to 6: the file has changed since the run began: read it anew with --overwrite'
     """
     return InputError(f"{path}{which}: the file has changed since the run began: read it anew with --overwrite")
-
-
-def in_batches(rows: Iterable[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
-    """Yield rows in lists that are bounded by their number and by what the rows hold, however uneven that is."""
-    batch: list[tuple[int, Row]] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += sum(len(value) for value in row[1] if isinstance(value, str))
-        if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-class Source(Protocol):
-    """A kind of file."""
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-
-    @property
-    def columns(self) -> Columns:
-        """What to read in it."""
-
-    def located(self) -> Source:
-        """Return the same file, with the column of the outputs.
-
-        Raises:
-            InputError: it cannot be read, or lacks a column.
-        """
-
-    def parts(self) -> Sequence[Part]:
-        """Return its parts, in order.
-
-        Raises:
-            InputError: it cannot be read.
-        """
-
-    def rows(self, part: Part) -> Iterator[tuple[int, Row]]:
-        """Yield the rows of a part with their numbers in the file.
-
-        Raises:
-            InputError: they cannot be read, or are not as many as they were.
-        """

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llama3_batch.summary import Example, Finding, Summary, written_summary
+from llama3_batch.summary import Example, Finding, Summary, TableName
 
 TITLE = "Tool calls in"
 """What the title of a report's page begins with."""
@@ -42,17 +41,43 @@ class Section:
     """The most frequent first."""
 
 
+_TABLES: dict[TableName, tuple[str, str, str]] = {
+    "unread": (
+        "Calls, if their tools were declared",
+        "Outputs that call nothing, by the name that each seems to call.",
+        "",
+    ),
+    "rejections": (
+        "Rejected, by reason",
+        "Text that looked like a call, but is not one. In an attempt, the model meant to call.",
+        "attempt",
+    ),
+    "unknown_tools": ("Tools that were not declared", "Names of rejected calls.", ""),
+    "arguments": (
+        "Arguments that do not have the declared type",
+        "Coercion makes them fit, except the misfits.",
+        "misfit",
+    ),
+    "tools": ("Calls, by tool", "{calls:,} in all, {repaired:,} repaired, {deviating:,} deviating.", ""),
+    "forms": ("Calls, by form", "How the model writes them.", ""),
+    "errors": ("Rows that could not be read", "They have an error in the results.", ""),
+}
+"""The title and the explanation of each table, and what marked findings in it are."""
+
+
 def undeclared(summary: Summary) -> str | None:
     """Return what to say first if no tools were declared, so that some forms of calls were not read.
 
-    >>> undeclared(Summary(rows=5, undeclared=5))
+    >>> from collections import Counter
+    >>> undeclared(Summary(Counter(rows=5, undeclared=5)))
     'No tools were declared, so forms that need declared tools were not read. 0 outputs look like them.'
     """
-    if not summary.undeclared:
+    count = summary.counts["undeclared"]
+    if not count:
         return None
-    is_all = summary.undeclared == summary.rows - _total(summary.errors)
-    which = "" if is_all else f" for {_plural(summary.undeclared, 'output')}"
-    alike = _total(summary.unread)
+    is_all = count == summary.counts["rows"] - summary.total("errors")
+    which = "" if is_all else f" for {_plural(count, 'output')}"
+    alike = summary.total("unread")
     cure = ": add --tools with your tools" if alike else ""
     return (
         f"No tools were declared{which}, so forms that need declared tools were not read. "
@@ -63,54 +88,35 @@ def undeclared(summary: Summary) -> str | None:
 def headline(summary: Summary) -> list[Line]:
     """Return what happened to the outputs.
 
-    >>> [(line.name, line.count, line.share) for line in headline(Summary(rows=4, calling=3))]
+    >>> from collections import Counter
+    >>> [(line.name, line.count, line.share) for line in headline(Summary(Counter(rows=4, calling=3)))]
     [('call a tool', 3, 0.75), ('tried to call, but call nothing', 0, 0.0), ('text alone', 1, 0.25)]
     """
-    errors, failing = _total(summary.errors), _total(summary.failing)
-    attempts = [example for finding in summary.failing.values() for example in finding.examples]
+    rows, calling = summary.counts["rows"], summary.counts["calling"]
+    errors, failing = summary.total("errors"), summary.total("failing")
+    attempts = [example for finding in summary.tables.get("failing", {}).values() for example in finding.examples]
     lines = [
-        ("call a tool", summary.calling, ()),
+        ("call a tool", calling, ()),
         ("tried to call, but call nothing", failing, tuple(attempts)),
-        ("text alone", summary.rows - summary.calling - failing - errors, ()),
+        ("text alone", rows - calling - failing - errors, ()),
         *([("could not be read", errors, ())] if errors else []),
     ]
-    return [Line(name, count, count / max(summary.rows, 1), examples=examples) for name, count, examples in lines]
+    return [Line(name, count, count / max(rows, 1), examples=examples) for name, count, examples in lines]
 
 
 def sections(summary: Summary) -> list[Section]:
     """Return the tables that have something in them."""
-    mended = [
-        f"{count:,} {what}"
-        for count, what in ((summary.repaired, "repaired"), (summary.deviating, "deviating"))
-        if count
-    ]
+    counts = {name: summary.counts[name] for name in ("calls", "repaired", "deviating")}
     found = [
-        Section(
-            "Calls, if their tools were declared",
-            "Outputs that call nothing, by the name that each seems to call.",
-            _findings(summary.unread),
-        ),
-        Section(
-            "Rejected, by reason",
-            "Text that looked like a call, but is not one. In an attempt, the model meant to call.",
-            _findings(summary.rejections),
-        ),
-        Section("Tools that were not declared", "Names of rejected calls.", _counted(summary.unknown_tools)),
-        Section(
-            "Arguments that do not have the declared type",
-            "Coercion makes them fit, except the misfits.",
-            _findings(summary.arguments),
-        ),
-        Section("Calls, by tool", f"{summary.calls:,} in all{', '.join(['', *mended])}.", _counted(summary.tools)),
-        Section("Calls, by form", "How the model writes them.", _counted(summary.forms)),
-        Section("Rows that could not be read", "They have an error in the results.", _findings(summary.errors)),
+        Section(title, explanation.format(**counts), _lines(summary.tables.get(table, {}), marked))
+        for table, (title, explanation, marked) in _TABLES.items()
     ]
     return [section for section in found if section.lines]
 
 
 def report_json(summary: Summary, files: Mapping[str, str]) -> dict[str, Any]:
-    """Return a report in values of JSON: the summary of all files, and where the results of each are."""
-    return {"files": dict(files), **written_summary(summary)}
+    """Return a report in values of JSON: what was found in all files, and where the results of each are."""
+    return {"files": dict(files), **summary.written()}
 
 
 def is_report(written: bytes) -> bool:
@@ -125,31 +131,16 @@ def is_report(written: bytes) -> bool:
         found = json.loads(written)
     except ValueError:
         return False
-    return isinstance(found, dict) and {"files", *written_summary(Summary())} <= found.keys()
+    return isinstance(found, dict) and found.keys() == report_json(Summary(), {}).keys()
 
 
-def _total(findings: Mapping[str, Finding]) -> int:
-    return sum(finding.count for finding in findings.values())
-
-
-def _counted(counts: Counter[str]) -> tuple[Line, ...]:
-    return _lines((name, count, "", ()) for name, count in counts.items())
-
-
-def _findings(findings: Mapping[str, Finding]) -> tuple[Line, ...]:
-    return _lines((name, one.count, _remark(one), tuple(one.examples)) for name, one in findings.items())
-
-
-def _remark(finding: Finding) -> str:
-    if finding.attempts:
-        return _plural(finding.attempts, "attempt")
-    return _plural(finding.misfits, "misfit") if finding.misfits else ""
-
-
-def _lines(found: Iterable[tuple[str, int, str, tuple[Example, ...]]]) -> tuple[Line, ...]:
-    rows = sorted(found, key=lambda row: (-row[1], row[0]))
-    total = sum(row[1] for row in rows)
-    return tuple(Line(name, count, count / total, remark, examples) for name, count, remark, examples in rows)
+def _lines(findings: Mapping[str, Finding], marked: str) -> tuple[Line, ...]:
+    total = sum(one.count for one in findings.values())
+    ordered = sorted(findings.items(), key=lambda item: (-item[1].count, item[0]))
+    return tuple(
+        Line(name, one.count, one.count / total, _plural(one.marked, marked) if one.marked else "", tuple(one.examples))
+        for name, one in ordered
+    )
 
 
 def _plural(count: int, noun: str) -> str:

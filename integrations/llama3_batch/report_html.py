@@ -9,8 +9,6 @@ from llama3_batch.report import TITLE, Line, Section, headline, sections, undecl
 from llama3_batch.summary import Example, Summary
 from llama3_tools.text import escape_invisible
 
-_MOST_LINES = 100
-
 _STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
@@ -39,8 +37,8 @@ def report_html(summary: Summary, files: Mapping[str, str]) -> str:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{TITLE} {summary.rows:,} outputs</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-            f"<h1>{TITLE} {summary.rows:,} outputs</h1>",
+            f"<title>{TITLE} {summary.counts['rows']:,} outputs</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+            f"<h1>{TITLE} {summary.counts['rows']:,} outputs</h1>",
             f"<p><strong>{_text(undeclared(summary) or '')}</strong></p>",
             _table(headline(summary)),
             *map(_section, sections(summary)),
@@ -50,12 +48,8 @@ def report_html(summary: Summary, files: Mapping[str, str]) -> str:
 
 
 def _section(section: Section) -> str:
-    more = len(section.lines) - _MOST_LINES
-    told = f'<p class="soft">and {more:,} more, which report.json lists</p>' if more > 0 else ""
-    return (
-        f'<h2>{_text(section.title)}</h2>\n<p class="soft">{_text(section.explanation)}</p>\n'
-        f"{_table(section.lines[:_MOST_LINES])}{told}"
-    )
+    explanation = f'<p class="soft">{_text(section.explanation)}</p>'
+    return f"<h2>{_text(section.title)}</h2>\n{explanation}\n{_table(section.lines)}"
 
 
 def _table(lines: Iterable[Line]) -> str:

@@ -1,4 +1,4 @@
-"""An extraction as the value of one row: what the schema names, in Python's dicts and lists."""
+"""An extraction as the value of one row: its type in Arrow, and the same in Python's dicts and lists."""
 
 from __future__ import annotations
 
@@ -8,9 +8,51 @@ from typing import Any
 
 import pyarrow as pa
 
-from llama3_batch.rows import RowError
-from llama3_batch.schema import EXTRACTION
 from llama3_tools import Extraction, Rejection, ToolCall
+
+_CHANGE = pa.struct([("path", pa.string()), ("declared", pa.string())])
+_PROBLEM = pa.struct([("path", pa.string()), ("reason", pa.string()), ("message", pa.string())])
+_TOOL_CALL = pa.struct(
+    [
+        ("name", pa.string()),
+        ("arguments_json", pa.string()),
+        ("id", pa.string()),
+        ("format", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("changes", pa.list_(_CHANGE)),
+        ("problems", pa.list_(_PROBLEM)),
+        ("deviations", pa.list_(pa.string())),
+        ("repaired_from", pa.string()),
+    ]
+)
+_REJECTION = pa.struct(
+    [
+        ("reason", pa.string()),
+        ("name", pa.string()),
+        ("detail", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("is_attempt", pa.bool_()),
+        ("text", pa.string()),
+    ]
+)
+
+EXTRACTION: pa.DataType = pa.struct(
+    [
+        ("content", pa.string()),
+        ("reasoning", pa.string()),
+        ("tool_calls", pa.list_(_TOOL_CALL)),
+        ("rejections", pa.list_(_REJECTION)),
+        ("error", pa.string()),
+    ]
+)
+"""The type of the column `extraction`. Its fields are those of `llama3_tools.Extraction`, and `error`.
+
+`start` and `end` are offsets into the output in characters, as in a `Span`. `arguments_json` is the model's own text,
+or, with coercion, the arguments as they fit; then `changes` says what was changed, and `problems` what does not fit all
+the same. `error` says why a row could not be read; then all else is empty.
+"""
 
 Result = dict[str, Any]
 """The value of one row, with the fields of `EXTRACTION`."""
@@ -53,11 +95,10 @@ def result_of(extraction: Extraction, text: str, key: str, *, coerced: bool) -> 
     }
 
 
-def error_result(error: RowError) -> Result:
+def error_result(error: ValueError) -> Result:
     """Return the value of a row that could not be read.
 
-    >>> from llama3_batch.rows import RowProblem
-    >>> error_result(RowError(RowProblem.NO_TEXT, "there is no 'text'"))["error"]
+    >>> error_result(ValueError("no_text: there is no 'text'"))["error"]
     "no_text: there is no 'text'"
     """
     return {"content": None, "reasoning": None, "tool_calls": [], "rejections": [], "error": str(error)}

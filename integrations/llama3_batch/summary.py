@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
 
-from llama3_batch.rows import Row, RowError
-from llama3_tools import Extraction, ToolCall
+from llama3_batch.rows import ReadRow, RowError
+from llama3_tools import ToolCall
 from llama3_tools.values import shortened
 
 MOST_NAMES = 1_000
@@ -17,6 +17,17 @@ OTHERS = "(other names)"
 """The name under which all further ones are counted."""
 _EXAMPLES = 3
 _SHOWN = 240
+
+TableName: TypeAlias = Literal[
+    "failing", "unread", "rejections", "unknown_tools", "arguments", "tools", "forms", "errors"
+]
+"""What is counted by name.
+
+`failing`: outputs that call nothing and hold an attempt, by the first one's reason. `unread`: outputs that call nothing
+as no tools were declared, by the tool whose call they seem to begin with. `rejections`: by reason. `unknown_tools`:
+rejected calls, by tool. `arguments`: those that are not as the tool declares them, by tool, place and declared type.
+`tools`, `forms`: calls by tool, and by how they are written. `errors`: rows that could not be read, by reason.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,179 +50,112 @@ class Finding:
 
     count: int = 0
     """How often."""
-    attempts: int = 0
-    """How often the model meant to call (principle 7), if it is a rejection."""
-    misfits: int = 0
-    """How often it does not fit, even after coercion, if it is an argument."""
+    marked: int = 0
+    """How many of them are attempts (principle 7), if it is a rejection; or misfits, if it is an argument."""
     examples: list[Example] = field(default_factory=list)
     """The first few."""
-
-    def add(self, other: Finding) -> None:
-        """Add what was found after it."""
-        self.count += other.count
-        self.attempts += other.attempts
-        self.misfits += other.misfits
-        self.examples = (self.examples + other.examples)[:_EXAMPLES]
 
 
 @dataclass(slots=True)
 class Summary:
     """What was found in some rows. Summaries of rows that follow each other can be added."""
 
-    rows: int = 0
-    """How many rows were read, those with errors among them."""
-    calling: int = 0
-    """How many outputs call a tool."""
-    undeclared: int = 0
-    """How many outputs were read without declared tools."""
-    calls: int = 0
-    """How many calls there are in all."""
-    repaired: int = 0
-    """How many of them were repaired."""
-    deviating: int = 0
-    """How many of them are written in another way than a manual has it."""
-    tools: Counter[str] = field(default_factory=Counter)
-    """Calls by tool."""
-    unknown_tools: Counter[str] = field(default_factory=Counter)
-    """Rejected calls of tools that were not declared, by name."""
-    forms: Counter[str] = field(default_factory=Counter)
-    """Calls by the form in which they are written."""
-    failing: dict[str, Finding] = field(default_factory=dict)
-    """Outputs that call nothing and hold an attempt, by the first one's reason: the model meant to call."""
-    unread: dict[str, Finding] = field(default_factory=dict)
-    """Outputs that call nothing as no tools were declared, by the tool whose call they seem to begin with."""
-    rejections: dict[str, Finding] = field(default_factory=dict)
-    """Rejections by reason."""
-    errors: dict[str, Finding] = field(default_factory=dict)
-    """Rows that could not be read, by reason."""
-    arguments: dict[str, Finding] = field(default_factory=dict)
-    """Arguments that are not as the tool declares them, by tool, place and declared type."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """`rows`, `calling` (outputs with calls), `undeclared` (read without tools), `calls`, `repaired`, `deviating`."""
+    tables: dict[TableName, dict[str, Finding]] = field(default_factory=dict)
+    """What was found, by table and name."""
 
+    def total(self, table: TableName) -> int:
+        """Return how often anything of a table was found."""
+        return sum(finding.count for finding in self.tables.get(table, {}).values())
 
-def add_row(
-    summary: Summary, where: tuple[str, int], row: Row, found: Extraction | RowError, unread: Sequence[ToolCall] | None
-) -> None:
-    """Add one row to a summary.
+    def add_row(self, where: tuple[str, int], row: ReadRow) -> None:
+        """Add one row; `where` is the name of its file, and its number there."""
+        found, text = row.found, row.text
+        self.counts["rows"] += 1
+        if isinstance(found, RowError):
+            _add_example(self._find("errors", found.problem), where, str(found), text)
+            return
+        self.counts["calling"] += bool(found.tool_calls)
+        for call in found.tool_calls:
+            self._add_call(where, call)
+        is_failing = not found.tool_calls
+        for rejection in found.rejections:
+            reason, name, piece = rejection.reason.value, rejection.name, text[slice(*rejection.span)]
+            _add_example(self._find("rejections", reason, rejection.is_attempt), where, rejection.detail, piece)
+            if reason == "unknown_tool" and name:
+                self._find("unknown_tools", name)
+            if is_failing and rejection.is_attempt:
+                _add_example(self._find("failing", reason), where, rejection.detail, piece)
+                is_failing = False
+        unread = row.if_declared
+        self.counts["undeclared"] += unread is not None
+        for call in (unread or ())[:1]:
+            piece = text[slice(*call.span)]
+            _add_example(self._find("unread", call.name), where, f"read as {call.format}", piece)
 
-    Args:
-        summary: what was found before it.
-        where: the name of its file, and its number there.
-        row: the row.
-        found: what was extracted from it, or why nothing was.
-        unread: the calls that it would have if its tools were declared; `None`: they are.
-    """
-    summary.rows += 1
-    if isinstance(found, RowError):
-        text = row.text if isinstance(row.text, str) else ""
-        _find(summary.errors, str(found.problem), Example(*where, str(found), shortened(text, _SHOWN)))
-        return
-    text = str(row.text)
-    summary.undeclared += unread is not None
-    summary.calling += bool(found.tool_calls)
-    for call in found.tool_calls:
-        _add_call(summary, where, call)
-    is_failing = not found.tool_calls
-    for rejection in found.rejections:
-        example = Example(*where, rejection.detail, shortened(text[slice(*rejection.span)], _SHOWN))
-        _find(summary.rejections, rejection.reason.value, example, is_attempt=rejection.is_attempt)
-        if rejection.reason.value == "unknown_tool" and rejection.name:
-            _count(summary.unknown_tools, rejection.name)
-        if is_failing and rejection.is_attempt:
-            _find(summary.failing, rejection.reason.value, example)
-            is_failing = False
-    if unread:
-        example = Example(*where, f"read as {unread[0].format}", shortened(text[slice(*unread[0].span)], _SHOWN))
-        _find(summary.unread, unread[0].name, example)
+    def _add_call(self, where: tuple[str, int], call: ToolCall) -> None:
+        self.counts["calls"] += 1
+        self.counts["repaired"] += call.repaired_from is not None
+        self.counts["deviating"] += bool(call.deviations)
+        self._find("tools", call.name)
+        self._find("forms", call.format)
+        for change in call.changes:
+            finding = self._find("arguments", f"{call.name} {change.path}: {change.declared}")
+            _add_example(finding, where, f"{change.path} was made {change.declared}", call.arguments_json)
+        for problem in call.problems:
+            name = f"{call.name} {problem.path}: {problem.declared or problem.reason.value}"
+            _add_example(self._find("arguments", name, marked=True), where, problem.message, call.arguments_json)
 
+    def _find(self, table: TableName, name: str, marked: int = 0, count: int = 1) -> Finding:
+        findings = self.tables.setdefault(table, {})
+        if name not in findings and len(findings) >= MOST_NAMES:
+            name = OTHERS
+        finding = findings.setdefault(name, Finding())
+        finding.count += count
+        finding.marked += marked
+        return finding
 
-def _add_call(summary: Summary, where: tuple[str, int], call: ToolCall) -> None:
-    summary.calls += 1
-    summary.repaired += call.repaired_from is not None
-    summary.deviating += bool(call.deviations)
-    _count(summary.tools, call.name)
-    _count(summary.forms, call.format)
-    written = shortened(call.arguments_json, _SHOWN) if call.changes or call.problems else ""
-    for change in call.changes:
-        detail = f"{change.path} was made {change.declared}"
-        _find(summary.arguments, f"{call.name} {change.path}: {change.declared}", Example(*where, detail, written))
-    for problem in call.problems:
-        name = f"{call.name} {problem.path}: {problem.declared or problem.reason.value}"
-        _find(summary.arguments, name, Example(*where, problem.message, written), is_misfit=True)
+    def merge(self, following: Summary) -> None:
+        """Add a summary of the rows that follow.
 
+        >>> one, other = Summary(Counter(rows=2)), Summary(Counter(rows=3))
+        >>> one.merge(other)
+        >>> one.counts["rows"]
+        5
+        """
+        self.counts.update(following.counts)
+        for table, findings in following.tables.items():
+            for name, found in findings.items():
+                finding = self._find(table, name, found.marked, found.count)
+                finding.examples = (finding.examples + found.examples)[:_EXAMPLES]
 
-def _count(counter: Counter[str], name: str, count: int = 1) -> None:
-    counter[name if name in counter or len(counter) < MOST_NAMES else OTHERS] += count
-
-
-def _find(
-    findings: dict[str, Finding], name: str, example: Example, *, is_attempt: bool = False, is_misfit: bool = False
-) -> None:
-    if name not in findings and len(findings) >= MOST_NAMES:
-        name = OTHERS
-    finding = findings.setdefault(name, Finding())
-    finding.count += 1
-    finding.attempts += is_attempt
-    finding.misfits += is_misfit
-    if len(finding.examples) < _EXAMPLES:
-        finding.examples.append(example)
-
-
-def merge(summary: Summary, following: Summary) -> None:
-    """Add a summary of the rows that follow.
-
-    >>> one, other = Summary(rows=2, calling=1), Summary(rows=3)
-    >>> merge(one, other)
-    >>> one.rows, one.calling
-    (5, 1)
-    """
-    for name in _NUMBERS:
-        setattr(summary, name, getattr(summary, name) + getattr(following, name))
-    for name in _COUNTERS:
-        for word, count in getattr(following, name).items():
-            _count(getattr(summary, name), word, count)
-    for name in _FINDINGS:
-        findings = getattr(summary, name)
-        for word, finding in getattr(following, name).items():
-            known = word if word in findings or len(findings) < MOST_NAMES else OTHERS
-            findings.setdefault(known, Finding()).add(finding)
-
-
-def written_summary(summary: Summary) -> dict[str, Any]:
-    """Return a summary in values of JSON."""
-    return {
-        **{name: getattr(summary, name) for name in _NUMBERS},
-        **{name: dict(getattr(summary, name)) for name in _COUNTERS},
-        **{name: {word: asdict(one) for word, one in getattr(summary, name).items()} for name in _FINDINGS},
-    }
+    def written(self) -> dict[str, Any]:
+        """Return it in values of JSON."""
+        tables = {
+            table: {name: asdict(one) for name, one in findings.items()} for table, findings in self.tables.items()
+        }
+        return {"counts": dict(self.counts), "tables": tables}
 
 
 def loaded_summary(written: Mapping[str, Any]) -> Summary:
     """Return the summary that was written.
 
-    >>> loaded_summary(written_summary(Summary(rows=1, tools=Counter(f=1)))).tools
-    Counter({'f': 1})
+    >>> loaded_summary(Summary(Counter(rows=1), {"tools": {"f": Finding(2)}}).written()).tables
+    {'tools': {'f': Finding(count=2, marked=0, examples=[])}}
 
     Raises:
         KeyError: something is not there.
         TypeError: something is of another kind.
     """
-    loaded = Summary(**{name: written[name] for name in _NUMBERS})
-    for name in _COUNTERS:
-        setattr(loaded, name, Counter(written[name]))
-    for name in _FINDINGS:
-        setattr(loaded, name, {word: _loaded_finding(one) for word, one in written[name].items()})
-    return loaded
+    summary = Summary(Counter(written["counts"]), {})
+    for table, findings in written["tables"].items():
+        for name, one in findings.items():
+            examples = [Example(**example) for example in one["examples"]]
+            summary.tables.setdefault(table, {})[name] = Finding(one["count"], one["marked"], examples)
+    return summary
 
 
-def _loaded_finding(written: Mapping[str, Any]) -> Finding:
-    examples = [Example(**example) for example in written["examples"]]
-    return Finding(written["count"], written["attempts"], written["misfits"], examples)
-
-
-def _fields_of(kind: type) -> tuple[str, ...]:
-    empty = Summary()
-    return tuple(one.name for one in fields(Summary) if type(getattr(empty, one.name)) is kind)
-
-
-_NUMBERS, _COUNTERS, _FINDINGS = _fields_of(int), _fields_of(Counter), _fields_of(dict)
-"""The fields of a summary, by what they hold."""
+def _add_example(finding: Finding, where: tuple[str, int], detail: str, text: str) -> None:
+    if len(finding.examples) < _EXAMPLES:
+        finding.examples.append(Example(*where, detail, shortened(text, _SHOWN)))

@@ -13,13 +13,8 @@ from typing import IO, Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from llama3_batch.parts import FileFormat
-from llama3_batch.results import Result, arrow_results, writable
-from llama3_batch.schema import EXTRACTION
+from llama3_batch.results import EXTRACTION, Result, arrow_results, writable
 from llama3_tools.text import escape_invisible_json
-
-_GROUP_BYTES = 32 * 1024 * 1024
-"""About how many bytes a row group has at most."""
 
 WrittenRow: TypeAlias = "tuple[int, str | None, Result]"
 """The number of a row, its id, and its result."""
@@ -61,12 +56,11 @@ def write_bytes(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def write_part(path: Path, to: FileFormat, batches: Iterable[Sequence[WrittenRow]], *, has_ids: bool) -> None:
+def write_part(path: Path, batches: Iterable[Sequence[WrittenRow]], *, has_ids: bool) -> None:
     """Write the results of a part.
 
     Args:
-        path: the file.
-        to: its kind.
+        path: the file, `.jsonl` or `.parquet`.
         batches: the results, some at a time.
         has_ids: whether the results have the ids of the input, too.
 
@@ -74,7 +68,7 @@ def write_part(path: Path, to: FileFormat, batches: Iterable[Sequence[WrittenRow
         OSError: it cannot be written; names the file.
     """
     with _replacing(path) as file:
-        if to == "jsonl":
+        if path.suffix == ".jsonl":
             for batch in batches:
                 file.writelines(_line(*row, has_ids=has_ids) for row in batch)
             return
@@ -83,13 +77,12 @@ def write_part(path: Path, to: FileFormat, batches: Iterable[Sequence[WrittenRow
                 writer.write_batch(_record_batch(batch, has_ids=has_ids))
 
 
-def join_parts(paths: Sequence[Path], output: Path, to: FileFormat, *, has_ids: bool, about_it: Path) -> None:
+def join_parts(paths: Iterable[Path], output: Path, *, has_ids: bool, about_it: Path) -> None:
     """Write one file of the results of all parts, in their order.
 
     Args:
         paths: the files of the parts.
-        output: the file.
-        to: the kind of them all.
+        output: the file, of the same kind.
         has_ids: whether the results have the ids of the input.
         about_it: a file that is about the one that is replaced, and goes with it.
 
@@ -97,28 +90,16 @@ def join_parts(paths: Sequence[Path], output: Path, to: FileFormat, *, has_ids: 
         OSError: one cannot be read, or the file cannot be written.
     """
     with _replacing(output, about_it) as file:
-        if to == "jsonl":
+        if output.suffix == ".jsonl":
             for path in paths:
                 with path.open("rb") as part:
                     shutil.copyfileobj(part, file)
             return
         with pq.ParquetWriter(file, _schema(has_ids=has_ids)) as writer:
             for path in paths:
-                for table in _tables(path):
-                    writer.write_table(table)
-
-
-def _tables(path: Path) -> Iterator[pa.Table]:
-    """Yield the results of a part, about as much at once as a row group should hold."""
-    with pq.ParquetFile(path, pre_buffer=False) as part:
-        tables: list[pa.Table] = []
-        for group in range(part.num_row_groups):
-            tables.append(part.read_row_group(group, use_threads=False))
-            if sum(table.nbytes for table in tables) >= _GROUP_BYTES:
-                yield pa.concat_tables(tables)
-                tables = []
-        if tables:
-            yield pa.concat_tables(tables)
+                with pq.ParquetFile(path, pre_buffer=False) as part:
+                    for group in range(part.num_row_groups):
+                        writer.write_table(part.read_row_group(group, use_threads=False))
 
 
 def _schema(*, has_ids: bool) -> pa.Schema:

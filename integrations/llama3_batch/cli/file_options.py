@@ -22,10 +22,23 @@ _FILE_OPTIONS = (
         metavar="NAME",
         help="The column of the outputs, or its path, such as `choices[0].message.content`.  [default: it is found]",
     ),
-    click.Option(["--tools-column"], metavar="NAME", help="The column of each row's tools, as JSON."),
-    click.Option(["--id-column"], metavar="NAME", help="The column of each row's key."),
     click.Option(
-        ["--finish-reason-column"], metavar="NAME", help="The column that says why each output ended, such as `length`."
+        ["--tools-column"],
+        metavar="NAME",
+        help="The column of each row's tools, as JSON: a list of OpenAI tools, one tool, or a request's body. Null, or "
+        'a body without `tools`: any name may be called. `"tool_choice": "none"`: nothing is.',
+    ),
+    click.Option(
+        ["--id-column"],
+        metavar="NAME",
+        help="The column of each row's key, which the ids of calls are made from.  [default: the file's name and the "
+        "row's number]",
+    ),
+    click.Option(
+        ["--finish-reason-column"],
+        metavar="NAME",
+        help="The column that says why each output ended. After `length`, `max_tokens` and `content_filter`, what is "
+        "still open is not called.",
     ),
     click.Option(["--to"], type=click.Choice(get_args(FileFormat)), help="What to write.  [default: the same as FILE]"),
     click.Option(
@@ -48,8 +61,6 @@ _HELP = (
     "With --jsonl or --parquet, each FILE has many outputs, and its results are written to a file. If a run was "
     "interrupted, the same command continues where it stopped."
 )
-_ALONE = frozenset({"show", "color"})
-"""What is for single outputs."""
 
 
 def add_files(command: click.Command) -> None:
@@ -59,39 +70,30 @@ def add_files(command: click.Command) -> None:
         raise TypeError("the command does nothing that files could be added to")
     command.help = f"{cleandoc(command.help or '')}\n\n{_HELP}"
     command.params += _FILE_OPTIONS
-    command.callback = _Extract(single)
+    command.callback = lambda **options: _extract(single, options)
 
 
-class _Extract:
-    """Reads files of many outputs if that is asked for, and single outputs otherwise."""
-
-    def __init__(self, single: Callable[..., Any]) -> None:
-        self._single = single
-        self.__doc__ = single.__doc__
-
-    def __call__(self, **options: Any) -> Any:  # noqa: ANN401 (typed by click)
+def _extract(single: Callable[..., Any], options: dict[str, Any]) -> object:
+    """Read files of many outputs if that is asked for, and single outputs otherwise."""
+    of_files = {str(option.name): options.pop(str(option.name)) for option in _FILE_OPTIONS}
+    kinds: list[FileFormat] = [kind for kind in get_args(FileFormat) if of_files.pop(kind)]
+    if not kinds:
         context = click.get_current_context()
-        given = {
-            param.name: max(param.opts, key=len)
-            for param in context.command.params
-            if param.name and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
-        }
-        of_files = {str(option.name): options.pop(str(option.name)) for option in _FILE_OPTIONS}
-        kinds: list[FileFormat] = [kind for kind in get_args(FileFormat) if of_files.pop(kind)]
-        if not kinds:
-            alone = [given[name] for name in of_files if name in given]
-            if alone:
-                raise click.UsageError(f"{', '.join(alone)}: only for files of many outputs; add --jsonl or --parquet")
-            return self._single(**options)
-        _check(kinds, given, options, of_files)
-        try:
-            from llama3_batch.cli.files import extract_files  # noqa: PLC0415 (slow, and pyarrow may be missing)
-        except MissingExtraError as error:
-            raise CannotRunError(str(error)) from None
-        return extract_files(kinds[0], **options, **of_files)
+        given = {name for name in of_files if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+        if given:
+            names = ", ".join(max(option.opts, key=len) for option in _FILE_OPTIONS if option.name in given)
+            raise click.UsageError(f"{names}: only for files of many outputs; add --jsonl or --parquet")
+        return single(**options)
+    _check(kinds, options, has_own_tools=of_files["tools_column"] is not None)
+    try:
+        from llama3_batch.cli.files import extract_files  # noqa: PLC0415 (slow, and pyarrow may be missing)
+    except MissingExtraError as error:
+        raise CannotRunError(str(error)) from None
+    extract_files(kinds[0], **options, **of_files)
+    return None
 
 
-def _check(kinds: list[FileFormat], given: dict[str, str], options: dict[str, Any], of_files: dict[str, Any]) -> None:
+def _check(kinds: list[FileFormat], options: dict[str, Any], *, has_own_tools: bool) -> None:
     """Refuse options that contradict each other, or would be passed over without a word."""
     kind = f"--{kinds[0]}"
     if len(kinds) > 1:
@@ -100,14 +102,10 @@ def _check(kinds: list[FileFormat], given: dict[str, str], options: dict[str, An
         raise click.UsageError(f"{kind} takes at least one FILE")
     if "-" in options["files"]:
         raise click.UsageError(f"{kind} reads files, not standard input: it could not continue there after a break")
-    alone = [given[name] for name in given if name in _ALONE]
-    if alone:
-        raise click.UsageError(f"{kind} does not print single outputs: leave out {', '.join(alone)}")
-    if of_files["tools_column"] is not None and options["tools_file"] is not None:
+    if options.pop("show"):
+        raise click.UsageError(f"{kind} does not print single outputs: leave out --show")
+    if has_own_tools and options["tools_file"] is not None:
         raise click.UsageError("--tools or --tools-column, not both")
-    has_tools = of_files["tools_column"] is not None or options["tools_file"] is not None
-    for name in ("coerce", "repair"):
-        if not has_tools and options[name]:
-            raise click.UsageError(f"--{name} needs declared tools: add --tools or --tools-column")
-    if of_files["finish_reason_column"] is not None and options["incomplete"]:
-        raise click.UsageError("--incomplete or --finish-reason-column, not both")
+    for name, option in (("--coerce", "coerce_arguments"), ("--repair", "repair")):
+        if options[option] and not has_own_tools and options["tools_file"] is None:
+            raise click.UsageError(f"{name} needs declared tools: add --tools or --tools-column")

@@ -7,8 +7,10 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 
 from llama3_batch import EXTRACTION as _EXTRACTION  # noqa: F401 (says what to install if pyarrow is missing)
 from llama3_batch.cli.report_screen import print_report
@@ -19,14 +21,17 @@ from llama3_batch.parts import FileFormat
 from llama3_batch.progress import RunProgress
 from llama3_batch.report import is_report, report_json
 from llama3_batch.report_html import report_html
-from llama3_batch.summary import Summary, merge
-from llama3_batch.workers import WorkerDiedError
+from llama3_batch.summary import Summary
+from llama3_batch.work import WorkerDiedError
 from llama3_batch.writing import write_bytes
-from llama3_tools import FormatName, Limits, OnUnknownTool, ReadOptions, ToolDefinitionError, ToolLike, declare_tools
+from llama3_tools import ReadOption, ReadOptions, ToolDefinitionError
 from llama3_tools.cli.input_files import read_tools
-from llama3_tools.cli.screen import console
+from llama3_tools.cli.screen import ColorChoice, console
 from llama3_tools.cli.status import COULD_NOT_RUN, CannotRunError
 from llama3_tools.text import escape_invisible
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _STAYS = "What was done stays, and the same command goes on from there"
 _CURES = {errno.EMFILE: ": take fewer FILEs or --workers at once, or allow more open files (ulimit -n)"}
@@ -37,14 +42,8 @@ def extract_files(  # noqa: PLR0913 (an option each)
     files: Sequence[str],
     *,
     tools_file: str | None,
-    on_unknown_tool: OnUnknownTool,
-    formats: tuple[FormatName, ...],
-    repair: bool,
-    coerce: bool,
-    limits: Limits,
-    starts_reasoning: bool,
-    split_reasoning: bool,
     incomplete: bool,
+    color: ColorChoice,
     text_column: str | None,
     tools_column: str | None,
     id_column: str | None,
@@ -54,9 +53,9 @@ def extract_files(  # noqa: PLR0913 (an option each)
     workers: int,
     overwrite: bool,
     report: bool,
-    **_single: object,
+    **options: Unpack[ReadOption],
 ) -> None:
-    """Read files of many outputs, as the options of the command say. `_single` is for single outputs alone.
+    """Read files of many outputs, as the options of the command say.
 
     Raises:
         CannotRunError: it could not run to its end; says what to do.
@@ -66,16 +65,8 @@ def extract_files(  # noqa: PLR0913 (an option each)
     run = FileRun(
         kind=kind,
         columns=Columns(text_column, tools_column, id_column, finish_reason_column),
-        tools=None if tools_file is None else _tools(tools_file),
-        options=ReadOptions(
-            on_unknown_tool=on_unknown_tool,
-            formats=formats or None,
-            repair=repair,
-            split_reasoning=split_reasoning,
-            starts_reasoning=starts_reasoning,
-            limits=limits,
-        ),
-        coerce=coerce,
+        tools=None if tools_file is None else read_tools(tools_file),
+        options=ReadOptions(**options),
         complete=not incomplete,
         to=to or kind,
         out=out,
@@ -83,12 +74,16 @@ def extract_files(  # noqa: PLR0913 (an option each)
         workers=workers,
     )
     try:
+        run.reader(run.columns)
+    except (TypeError, ToolDefinitionError) as error:
+        raise click.UsageError(f"{tools_file}: {error}") from None
+    try:
         with RunProgress(console("auto", stderr=True)) as progress:
             done, are_all_done = run_files(map(Path, files), run, progress)
         for file in done:
             _print_done(file)
         if report and done:
-            _report(done, out, overwrite=overwrite)
+            _report(done, out, console(color, is_endless=True), overwrite=overwrite)
     except KeyboardInterrupt:
         raise CannotRunError(f"interrupted. {_STAYS}") from None
     except OutputError as error:
@@ -104,24 +99,14 @@ def extract_files(  # noqa: PLR0913 (an option each)
         sys.exit(COULD_NOT_RUN)
 
 
-def _tools(name: str) -> Sequence[ToolLike]:
-    tools = read_tools(name)
-    try:
-        declare_tools(tools)
-    except (TypeError, ToolDefinitionError) as error:
-        raise click.UsageError(f"{name}: {error}") from None
-    return tools
-
-
 def _print_done(file: DoneFile) -> None:
-    summary = file.summary
-    errors = sum(finding.count for finding in summary.errors.values())
-    outputs = f"{summary.rows:,} output{'s' * (summary.rows != 1)}"
-    counts = f"{outputs}, {summary.calling:,} with calls; {errors:,} could not be read"
-    click.echo(escape_invisible(f"{file.path}: {counts}; results in {file.output}"))
+    rows, calling = (file.summary.counts[name] for name in ("rows", "calling"))
+    outputs = f"{rows:,} output{'s' * (rows != 1)}, {calling:,} with calls"
+    errors = f"{file.summary.total('errors'):,} could not be read"
+    click.echo(escape_invisible(f"{file.path}: {outputs}; {errors}; results in {file.output}"))
 
 
-def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> None:
+def _report(done: Sequence[DoneFile], out: Path | None, screen: Console, *, overwrite: bool) -> None:
     """Print what was found in all files, and write it beside the results.
 
     Raises:
@@ -129,9 +114,9 @@ def _report(done: Sequence[DoneFile], out: Path | None, *, overwrite: bool) -> N
     """
     summary = Summary()
     for file in done:
-        merge(summary, file.summary)
+        summary.merge(file.summary)
     click.echo()
-    print_report(console("auto", is_endless=True), summary)
+    print_report(screen, summary)
     where = {str(file.path): str(file.output) for file in done}
     folder = out or done[0].output.parent
     pages = {

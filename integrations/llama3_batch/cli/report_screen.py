@@ -25,7 +25,7 @@ def print_report(screen: Console, summary: Summary) -> None:
     """
     if (remark := undeclared(summary)) is not None:
         screen.print(Text(remark, "yellow"), soft_wrap=True)
-    screen.print(Text(f"{summary.rows:,} outputs", "bold"))
+    screen.print(Text(f"{summary.counts['rows']:,} outputs", "bold"))
     _print_lines(screen, headline(summary))
     for section in sections(summary):
         screen.print()

@@ -5,25 +5,49 @@ from __future__ import annotations
 import json
 import re
 import sys
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from llama3_tools.cli.input_files import STDIN, read_text, read_tools, why_unreadable
-from llama3_tools.cli.reading import limit_option, reading_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.show import show_output
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import FormatName
-from llama3_tools.limits import Limits
-from llama3_tools.options import OnUnknownTool
+from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 from llama3_tools.output.other_readings import other_calls
 from llama3_tools.output.segments import read_segments
 from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 from llama3_tools.values import Extraction, ToolCall
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from llama3_tools.options import ReadOption
+
+_LIMIT = re.compile(r"(\w+)=(-?[0-9]{1,18})")
 _LINE_BREAK = re.compile(r"[\r\n]")
 _FINAL_BREAK = re.compile(r"\r?\n\Z")
+
+
+def _limits(_context: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> Limits:
+    """Return the limits that were given, the others by default.
+
+    Raises:
+        click.BadParameter: a limit that there is not, or that cannot be so low or high.
+    """
+    limits = DEFAULT_LIMITS
+    for one in given:
+        found = _LIMIT.fullmatch(one)
+        if not found or found[1] not in Limits._fields:
+            names = ", ".join(Limits._fields)
+            raise click.BadParameter(f"{one!r}: write NAME=NUMBER, such as max_calls=5. The names are {names}")
+        try:
+            limits = require_limits(limits._replace(**{found[1]: int(found[2])}))
+        except ValueError as error:
+            raise click.BadParameter(f"{one!r}: {error}") from None
+    return limits
 
 
 @click.command(short_help="Read the tool calls in model outputs, or see why there are none.")
@@ -36,27 +60,40 @@ _FINAL_BREAK = re.compile(r"\r?\n\Z")
     show_default=True,
     help="Whether a call of a tool that is not in --tools is a call, or stays in the text.",
 )
-@reading_options
-@click.option("--coerce", is_flag=True, help="Make arguments fit the schemas of the tools, if possible.")
-@limit_option
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(get_args(FormatName)),
+    multiple=True,
+    callback=lambda _context, _param, given: given or None,
+    help="Read only this form of calls; may be repeated.",
+)
+@click.option("--repair", is_flag=True, help="Repair malformed calls of the declared tools.")
+@click.option(
+    "--coerce", "coerce_arguments", is_flag=True, help="Make arguments fit the schemas of the tools, if possible."
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    callback=_limits,
+    metavar="NAME=NUMBER",
+    help="How much may be called, such as max_calls=5; may be repeated. The names and defaults: "
+    f"{', '.join(f'{name} ({limit})' for name, limit in DEFAULT_LIMITS._asdict().items())}.",
+)
+@click.option("--starts-reasoning", is_flag=True, help="Outputs begin inside <think>, because the prompt opened it.")
 @click.option("--split-reasoning", is_flag=True, help="Print reasoning (<think>…</think>) separately from the content.")
 @click.option("--incomplete", is_flag=True, help="A limit ended the outputs (finish reason `length`).")
 @click.option("--show", is_flag=True, help="Print each output in colour, and say why something is a call or not.")
 @color_option
-def extract(  # noqa: PLR0913 (an option each)
+def extract(
     files: tuple[str, ...],
     *,
     tools_file: str | None,
-    on_unknown_tool: OnUnknownTool,
-    formats: tuple[FormatName, ...],
-    repair: bool,
-    coerce: bool,
-    limits: Limits,
-    starts_reasoning: bool,
-    split_reasoning: bool,
     incomplete: bool,
     show: bool,
     color: ColorChoice,
+    **options: Unpack[ReadOption],
 ) -> None:
     """Read the content and the tool calls in model outputs.
 
@@ -65,21 +102,11 @@ def extract(  # noqa: PLR0913 (an option each)
 
     The exit status is 0, or 2 if a file could not be read.
     """
-    for name, is_on in (("coerce", coerce), ("repair", repair)):
+    for name, is_on in (("coerce", options["coerce_arguments"]), ("repair", options["repair"])):
         if is_on and tools_file is None:
             raise click.UsageError(f"--{name} needs declared tools: add --tools")
-    tools = None if tools_file is None else read_tools(tools_file)
     try:
-        extractor = Extractor(
-            tools=tools,
-            on_unknown_tool=on_unknown_tool,
-            formats=formats or None,
-            coerce_arguments=coerce,
-            repair=repair,
-            split_reasoning=split_reasoning,
-            starts_reasoning=starts_reasoning,
-            limits=limits,
-        )
+        extractor = Extractor(None if tools_file is None else read_tools(tools_file), **options)
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
     screen = console(color, is_endless=True)
@@ -96,7 +123,7 @@ def extract(  # noqa: PLR0913 (an option each)
             show_output(screen, name, output, other_calls(extractor, text, complete=not incomplete))
         else:
             extraction = extractor.extract(text, complete=not incomplete)
-            click.echo(_line(name, text, extraction, has_reasoning=split_reasoning))
+            click.echo(_line(name, text, extraction, has_reasoning=options["split_reasoning"]))
     if failed:
         sys.exit(2)
 

@@ -76,19 +76,14 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
     return others
 
 
-def calls_if_declared(extractor: Extractor, text: str, *, complete: bool = True) -> Sequence[ToolCall]:
+def calls_if_declared(extractor: Extractor, text: str) -> Sequence[ToolCall]:
     """Return the calls of an output if the tools that it seems to name were declared.
 
     >>> [call.name for call in calls_if_declared(Extractor(), "f(a=1)")]
     ['f']
-
-    Args:
-        extractor: reads the output.
-        text: the output.
-        complete: whether the model ended its turn, rather than a limit.
     """
     names = tuple(_names(text)[:_MOST_NAMES])
-    return _declaring(names, extractor.options).extract(text, complete=complete).tool_calls if names else ()
+    return _declaring(names, extractor.options).extract(text).tool_calls if names else ()
 
 
 @lru_cache(maxsize=256)

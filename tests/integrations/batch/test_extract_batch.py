@@ -36,24 +36,6 @@ def one(text: object, kind: pa.DataType | None = None, **options: Any) -> dict[s
     return value
 
 
-def test_a_row_has_what_extract_returns() -> None:
-    expected = extract(MIXED)
-    value = one(MIXED)
-    (call,), (rejection,) = value["tool_calls"], value["rejections"]
-    assert (value["content"], value["reasoning"], value["error"]) == (expected.content, None, None)
-    assert (call["name"], call["arguments_json"]) == ("get_weather", expected.tool_calls[0].arguments_json)
-    assert (call["start"], call["end"], call["format"]) == (*expected.tool_calls[0].span, "json")
-    assert rejection == {
-        "reason": "quoted",
-        "name": "get_weather",
-        "detail": expected.rejections[0].detail,
-        "start": expected.rejections[0].span[0],
-        "end": expected.rejections[0].span[1],
-        "is_attempt": expected.rejections[0].is_attempt,
-        "text": MIXED[slice(*expected.rejections[0].span)],
-    }
-
-
 @pytest.mark.parametrize("make", [pa.table, pa.record_batch])
 def test_a_table_gives_a_table_and_a_batch_a_batch_with_its_other_columns(
     make: Callable[[dict[str, list[Any]]], Any],
@@ -80,11 +62,8 @@ KINDS = ["string", "large_string", "binary", "large_binary", "string_view"]
 def test_text_may_be_of_any_type_that_holds_text(kind: pa.DataType) -> None:
     text = MIXED.encode() if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) else MIXED
     assert one(text, kind) == one(MIXED)
-
-
-def test_text_may_be_a_dictionary() -> None:
-    table = pa.table({"text": pa.array([CALL, "a", CALL]).dictionary_encode()})
-    assert [len(value["tool_calls"]) for value in values(extract_batch(table))] == [1, 0, 1]
+    (value,) = values(extract_batch(pa.table({"text": pa.array([MIXED]).dictionary_encode()})))
+    assert value == one(MIXED)
 
 
 def utf8(data: bytes) -> pa.Array:
@@ -136,13 +115,10 @@ def test_tools_are_the_same_for_all_rows_or_a_column() -> None:
 
 
 BODIES = [
-    pytest.param({"tools": [TOOL]}, 1, id="tools"),
-    pytest.param({"tools": [TOOL], "tool_choice": "auto"}, 1, id="tool_choice auto"),
-    pytest.param({"tools": [TOOL], "tool_choice": "none"}, 0, id="tool_choice none"),
-    pytest.param({"tools": []}, 0, id="an empty list"),
-    pytest.param({"tools": None}, 1, id="null"),
-    pytest.param({}, 1, id="no tools"),
-    pytest.param({"tool_choice": "none"}, 0, id="no tools, tool_choice none"),
+    ({"tools": [TOOL], "tool_choice": "auto"}, 1),
+    ({"tools": [TOOL], "tool_choice": "none"}, 0),
+    ({"tools": []}, 0),
+    ({"messages": []}, 1),
 ]
 
 
@@ -151,22 +127,9 @@ BODIES = [
 def test_the_body_of_a_request_says_what_may_be_called(
     body: dict[str, object], calls: int, on_unknown_tool: OnUnknownTool
 ) -> None:
-    written = json.dumps({"model": "llama3.1", "messages": [], **body})
-    table = pa.table({"text": [CALL], "body": [written]})
+    table = pa.table({"text": [CALL], "body": [json.dumps(body)]})
     (value,) = values(extract_batch(table, tools_column="body", on_unknown_tool=on_unknown_tool))
     assert (len(value["tool_calls"]), len(value["rejections"]), value["error"]) == (calls, 1 - calls, None)
-    assert value["content"] == (None if calls else CALL)
-
-
-@pytest.mark.parametrize("written", ['{"model": "llama3.1"}', '{"messages": []}', "{}", "null"])
-def test_a_body_without_tools_lets_any_name_be_called(written: str) -> None:
-    (value,) = values(extract_batch(pa.table({"text": [CALL], "body": [written]}), tools_column="body"))
-    assert (len(value["tool_calls"]), value["error"]) == (1, None)
-
-
-def test_an_object_without_a_key_of_a_body_is_a_tool() -> None:
-    (value,) = values(extract_batch(pa.table({"text": [CALL], "body": ['{"nmae": "f"}']}), tools_column="body"))
-    assert value["error"].startswith("bad_tools: tools[0]: no name")
 
 
 def test_tools_of_bytes_that_are_no_text_are_an_error_of_the_row() -> None:
@@ -181,17 +144,10 @@ def test_a_finish_reason_says_that_an_output_is_not_complete() -> None:
     assert [len(value["tool_calls"]) for value in found] == [1, 0, 1]
 
 
-WORDS = pa.array(["length", "stop"])
-
-
 def test_a_finish_reason_that_is_not_utf_8_is_an_error_of_the_row() -> None:
     (value,) = values(extract_batch(pa.table({"text": [CALL], "why": utf8(b"\xff")}), finish_reason_column="why"))
     assert value["error"] == "bad_finish_reason: not_utf_8: 'why' is not UTF-8 at byte 0"
     assert value["tool_calls"] == []
-
-
-KEYS = [pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.date32(), pa.duration("s"), pa.time32("s")]
-NESTED = [pa.list_(pa.string()), pa.struct([("a", pa.string())])]
 
 
 def test_more_than_an_array_can_hold_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,9 +198,12 @@ def test_each_row_is_read_as_by_extract() -> None:
             for call in expected.tool_calls
         ]
         assert [
-            (one["reason"], one["name"], one["detail"], one["start"], one["end"], one["is_attempt"])
+            (one["reason"], one["name"], one["detail"], one["start"], one["end"], one["is_attempt"], one["text"])
             for one in value["rejections"]
-        ] == [(one.reason.value, one.name, one.detail, *one.span, one.is_attempt) for one in expected.rejections]
+        ] == [
+            (one.reason.value, one.name, one.detail, *one.span, one.is_attempt, text[slice(*one.span)])
+            for one in expected.rejections
+        ]
 
 
 def test_the_function_with_its_options_can_be_pickled() -> None:
@@ -258,15 +217,9 @@ TABLE = pa.table({"text": ["a"], "number": [1], "tools": [[{"name": "f"}]], "ext
 
 REFUSED = [
     ({"batch": ["a"]}, TypeError, "takes a pyarrow.Table or a RecordBatch, not a list"),
-    ({"text_column": 0}, TypeError, "^text_column must be the name of a column, a str, got int$"),
-    ({"text_column": ["text"]}, TypeError, "^text_column must be the name of a column, a str, got list$"),
-    ({"result_column": None}, TypeError, "^result_column must be the name of the new column, a str, got NoneType$"),
-    ({"tools_column": 1}, TypeError, "^tools_column must be the name of a column, a str, or None, got int$"),
-    ({"id_column": ["a"]}, TypeError, "^id_column must be the name of a column, a str, or None, got list$"),
-    ({"finish_reason_column": b"why"}, TypeError, "^finish_reason_column must .* got bytes: decode it first$"),
     ({"text_column": "txt"}, ValueError, "there is no column 'txt', only text, number.*did you mean 'text'"),
     ({"id_column": "key"}, ValueError, "there is no column 'key'"),
-    ({"text_column": "number"}, ValueError, "'number' holds int64, not text: name the column of the outputs"),
+    ({"text_column": "number"}, ValueError, "'number' has no text: name the column of the outputs"),
     ({"tools_column": "text", "tools": []}, ValueError, "from `tools` or from `tools_column`, not from both"),
     ({}, ValueError, "there is a column 'extraction' already: choose another result_column"),
     ({"result_column": "x", "reapir": True}, TypeError, "'reapir'"),

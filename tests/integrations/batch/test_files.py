@@ -13,11 +13,10 @@ import pytest
 
 from batches import CALL, OUTPUTS, TOOL, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import done
-from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source, parts
+from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source, work
 from llama3_batch.columns import KNOWN, Columns
 from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.parts import in_batches
 
 
 @pytest.fixture(params=["jsonl", "parquet"])
@@ -58,12 +57,6 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
 
 
-def test_results_go_where_out_says(tmp_path: Path, kind: str) -> None:
-    path = write(tmp_path, kind, {"text": OUTPUTS})
-    assert len(results(f"--{kind}", path, "--out", tmp_path / "new" / "folder")) == 6
-    assert (tmp_path / "new" / "folder" / f"logs.{kind}").exists()
-
-
 def test_several_files_are_read_each_for_itself(tmp_path: Path, kind: str) -> None:
     one, other = (write(tmp_path, kind, {"text": [name]}, name) for name in ("a", "b"))
     assert extract_files(f"--{kind}", one, other, one).stdout.count("1 output,") == 2
@@ -97,28 +90,14 @@ def test_ids_of_calls_differ_between_rows_that_have_the_same_text(tmp_path: Path
 
 
 READ_DIFFERENTLY = [
-    ("rm", ["--tools", "TOOLS"], lambda found: found["rejections"][0]["reason"] == "unknown_tool"),
-    ("rm", ["--tools", "TOOLS", "--on-unknown-tool", "call"], lambda found: found["tool_calls"][0]["name"] == "rm"),
-    ("args", ["--tools", "TOOLS"], lambda found: found["tool_calls"][0]["deviations"]),
-    ("args", [], lambda found: not found["tool_calls"]),
-    ("broken", ["--tools", "TOOLS", "--repair"], lambda found: found["tool_calls"][0]["repaired_from"]),
-    ("bare", ["--format", "function"], lambda found: not found["tool_calls"]),
-    ("open", ["--format", "all"], lambda found: found["tool_calls"]),
-    ("open", ["--format", "all", "--incomplete"], lambda found: not found["tool_calls"]),
-    ("thoughts", ["--split-reasoning"], lambda found: (found["reasoning"], found["content"]) == ("Hm.", "Yes.")),
-    ("late", ["--split-reasoning", "--starts-reasoning"], lambda found: found["reasoning"] == "Hm."),
-    ("bare", ["--tools", "TOOLS"], lambda found: '"3"' in found["tool_calls"][0]["arguments_json"]),
-    ("bare", ["--tools", "TOOLS", "--coerce"], lambda found: found["tool_calls"][0]["changes"][0]["path"] == "$.days"),
+    (OUTPUTS[5], ["--tools", "TOOLS"], lambda found: found["rejections"][0]["reason"] == "unknown_tool"),
+    (CALL, ["--format", "function"], lambda found: not found["tool_calls"]),
+    ("<|python_tag|>print(1)", ["--format", "all"], lambda found: found["tool_calls"]),
+    ("<|python_tag|>print(1)", ["--format", "all", "--incomplete"], lambda found: not found["tool_calls"]),
+    ("Hm.</think>", ["--split-reasoning", "--starts-reasoning"], lambda found: found["reasoning"] == "Hm."),
+    (CALL, ["--tools", "TOOLS"], lambda found: '"3"' in found["tool_calls"][0]["arguments_json"]),
+    (CALL, ["--tools", "TOOLS", "--coerce"], lambda found: found["tool_calls"][0]["changes"][0]["path"] == "$.days"),
 ]
-NAMED = {
-    "rm": OUTPUTS[5],
-    "args": '{"tool": "get_weather", "args": {}}',
-    "broken": CALL.replace('"name"', "'name'"),
-    "bare": CALL,
-    "open": "<|python_tag|>print(1)",
-    "thoughts": "<think>Hm.</think> Yes.",
-    "late": "Hm.</think> Yes.",
-}
 
 
 @pytest.mark.parametrize(("text", "options", "is_right"), READ_DIFFERENTLY, ids=range(len(READ_DIFFERENTLY)))
@@ -128,7 +107,7 @@ def test_the_options_of_reading_are_those_of_single_outputs(
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps([TOOL]), "utf-8")
     given = [tools if option == "TOOLS" else option for option in options]
-    (found,) = results("--jsonl", write_jsonl(tmp_path / "a.jsonl", [{"text": NAMED[text]}]), *given)
+    (found,) = results("--jsonl", write_jsonl(tmp_path / "a.jsonl", [{"text": text}]), *given)
     assert is_right(found["extraction"])
 
 
@@ -174,7 +153,7 @@ def test_a_row_that_cannot_be_read_has_an_error_and_is_counted(tmp_path: Path) -
     assert [row["extraction"]["error"] for row in found] == [None, *(error for _, error in LINES), None]
     assert (done.exit_code, "10 could not be read" in done.stdout) == (0, True)
     summary = json.loads((tmp_path / "extracted" / "a.jsonl.summary.json").read_text("utf-8"))
-    assert {name: one["count"] for name, one in summary["errors"].items()} == {
+    assert {name: one["count"] for name, one in summary["tables"]["errors"].items()} == {
         "not_text": 2,
         "no_text": 2,
         "lone_surrogate": 1,
@@ -183,35 +162,18 @@ def test_a_row_that_cannot_be_read_has_an_error_and_is_counted(tmp_path: Path) -
     }
 
 
-def test_a_row_of_a_parquet_file_that_cannot_be_read_has_an_error(tmp_path: Path) -> None:
-    column = pa.array([b"Hello.", b"\xff", None])
-    found = results("--parquet", write_parquet(tmp_path / "a.parquet", {"text": column}))
-    assert [row["extraction"]["error"] for row in found] == [
-        None,
-        "not_utf_8: 'text' is not UTF-8 at byte 0",
-        "no_text: there is no 'text'",
-    ]
-
-
-IDS = [("a", "a"), (7, "7"), (None, None), (True, "true"), ([1], "[1]"), ({"a": "é"}, '{"a": "é"}')]
-
-
 def test_an_id_that_no_encoding_can_write_is_written_out(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", ['{"text": "a", "key": "\\ud800"}'])
     assert results("--jsonl", path, "--id-column", "key", "--to", "parquet")[0]["id"] == "\\ud800"
     assert results("--jsonl", path, "--id-column", "key", "--overwrite")[0]["id"] == "\ud800"
 
 
-def test_blank_lines_are_no_rows_and_have_numbers(tmp_path: Path) -> None:
+def test_blank_lines_are_no_rows_and_have_numbers_and_the_last_line_needs_no_end(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\r\n\n  \n{"text": "b"}\n\n')
-    assert [(row["row"], row["extraction"]["content"]) for row in results("--jsonl", path)] == [(0, "a"), (3, "b")]
-
-
-def test_the_last_line_needs_no_end(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "a"}\n{"text": "b"}', "utf-8")
-    assert [row["extraction"]["content"] for row in results("--jsonl", path)] == ["a", "b"]
+    path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\r\n\n  \n{"text": "b"}\n\n{"text": "c"}')
+    assert [(row["row"], row["extraction"]["content"]) for row in results("--jsonl", path)] == [
+        *((0, "a"), (3, "b"), (5, "c"))
+    ]
 
 
 def test_a_line_that_is_too_long_is_an_error_and_the_next_is_read(
@@ -232,7 +194,7 @@ def test_a_line_that_is_too_long_is_an_error_and_the_next_is_read(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let parts and batches be small, so that a small file has many."""
-    monkeypatch.setattr(parts, "BATCH_ROWS", 3)
+    monkeypatch.setattr(work, "BATCH_ROWS", 3)
     for module in (jsonl_source, parquet_source):
         monkeypatch.setattr(module, "PART_ROWS", 7)
     monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
@@ -247,7 +209,7 @@ def test_parts_have_each_row_once(tmp_path: Path, kind: str, count: int) -> None
         write_parquet(path, {"text": written}, row_group_size=5)
     source = JsonLines(path, Columns("text")) if kind == "jsonl" else ParquetRows(path, Columns("text"))
     found = [row for part in source.parts() for row in source.rows(part)]
-    assert [(number, row.text) for number, row in found] == list(enumerate(written))
+    assert [(number, row["text"]) for number, row in found] == list(enumerate(written))
     assert sum(part.rows for part in source.parts()) == count
     assert count < 14 or len(source.parts()) > 1
     assert [row["extraction"] for row in results(f"--{kind}", path, "--overwrite")] == [
@@ -255,9 +217,8 @@ def test_parts_have_each_row_once(tmp_path: Path, kind: str, count: int) -> None
     ]
 
 
-def test_parts_and_batches_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = [f"{number} " + "x" * 5000 for number in range(40)]
-    monkeypatch.setattr(parts, "BATCH_BYTES", 12_000)
     for module in (jsonl_source, parquet_source):
         monkeypatch.setattr(module, "PART_BYTES", 50_000)
     monkeypatch.setattr(jsonl_source, "_BLOCK", 2_000)
@@ -265,10 +226,7 @@ def test_parts_and_batches_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch:
     path = tmp_path / "b.parquet"
     pq.write_table(pa.table({"text": written}), path, use_dictionary=False)
     for source in (lines, ParquetRows(path, Columns("text"))):
-        batches = [batch for part in source.parts() for batch in in_batches(source.rows(part))]
-        assert [row.text for batch in batches for _, row in batch] == written
         assert len(source.parts()) >= 4
-        assert max(map(len, batches)) <= 3
 
 
 def test_a_large_row_group_is_not_cut_into_ever_more_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

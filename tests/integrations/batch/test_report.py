@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,7 @@ import pytest
 
 from batches import CALL, OUTPUTS, TOOL, extract_files, write_jsonl
 from llama3_batch.report import sections
-from llama3_batch.summary import (
-    MOST_NAMES,
-    OTHERS,
-    Example,
-    Finding,
-    Summary,
-    loaded_summary,
-    merge,
-    written_summary,
-)
+from llama3_batch.summary import MOST_NAMES, OTHERS, Example, Finding, Summary, loaded_summary
 
 
 @pytest.fixture
@@ -61,16 +51,23 @@ def test_the_terminal_has_it_in_a_minute(report: tuple[str, str, dict[str, Any]]
 def test_the_json_has_all_counts_and_examples(report: tuple[str, str, dict[str, Any]]) -> None:
     _, _, written = report
     assert next(iter(written["files"])).endswith("a.jsonl")
-    assert (written["rows"], written["calling"], written["calls"], written["undeclared"]) == (9, 3, 4, 0)
-    assert {reason: one["count"] for reason, one in written["failing"].items()} == {"truncated": 2, "unknown_tool": 1}
-    assert written["failing"]["truncated"]["examples"][0]["text"] == CALL[:-5]
-    assert written["tools"] == {"get_weather": 4}
-    assert written["unknown_tools"] == {"rm": 1}
-    assert written["forms"] == {"json": 2, "tool_call": 2}
-    assert written["rejections"]["quoted"]["examples"] == [
+    numbers = {"rows": 9, "calling": 3, "undeclared": 0, "calls": 4, "repaired": 0, "deviating": 0}
+    assert written["counts"] == numbers
+    tables = written["tables"]
+    counts = {table: {name: one["count"] for name, one in found.items()} for table, found in tables.items()}
+    assert counts == {
+        "failing": {"truncated": 2, "unknown_tool": 1},
+        "rejections": {"truncated": 2, "quoted": 1, "unknown_tool": 1},
+        "unknown_tools": {"rm": 1},
+        "arguments": {"get_weather $.days: integer": 4, "get_weather $.city: string": 1},
+        "tools": {"get_weather": 4},
+        "forms": {"json": 2, "tool_call": 2},
+        "errors": {"no_text": 1},
+    }
+    assert tables["failing"]["truncated"]["examples"][0]["text"] == CALL[:-5]
+    assert tables["rejections"]["quoted"]["examples"] == [
         {"file": "a.jsonl", "row": 4, "detail": "in a code span", "text": CALL}
     ]
-    assert written["errors"]["no_text"]["count"] == 1
 
 
 class Tags(HTMLParser):
@@ -121,7 +118,7 @@ def test_without_tools_the_first_line_says_what_was_not_read(tmp_path: Path) -> 
     )
     assert extract_files("--jsonl", path, "--report").stdout.splitlines()[2] == first
     assert first in (tmp_path / "extracted" / "report.html").read_text("utf-8")
-    found = json.loads((tmp_path / "extracted" / "report.json").read_text("utf-8"))["unread"]
+    found = json.loads((tmp_path / "extracted" / "report.json").read_text("utf-8"))["tables"]["unread"]
     assert [one["examples"][0]["text"] for one in found.values()] == unread
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps([{"name": "search"}]), "utf-8")
@@ -139,31 +136,15 @@ def test_reports_of_several_files_are_one(tmp_path: Path) -> None:
 
 
 def test_names_beyond_the_first_are_counted_together() -> None:
-    summary, more = Summary(), Summary()
-    for number in range(MOST_NAMES):
-        more.tools[f"a{number}"] += 1
-        more.arguments[f"a{number}"] = Finding(1)
+    names = {f"a{number}": Finding(1) for number in range(MOST_NAMES)}
+    summary, more = Summary(), Summary(Counter(calls=3), {"arguments": names})
     for each in (Summary(), more, Summary()):
-        merge(summary, each)
-    more.tools["b"] += 2
-    more.arguments["b"] = Finding(2, misfits=1, examples=[Example("a", 1, "b", "c")])
-    merge(summary, more)
-    assert (len(summary.tools), summary.tools[OTHERS], summary.tools["a0"]) == (MOST_NAMES + 1, 2, 2)
-    assert summary.arguments[OTHERS] == Finding(2, misfits=1, examples=[Example("a", 1, "b", "c")])
-    assert loaded_summary(json.loads(json.dumps(written_summary(summary)))) == summary
-
-
-def test_no_field_of_a_summary_is_lost_if_it_is_added_or_written() -> None:
-    finding = Finding(**{one.name: 2 for one in fields(Finding) if one.name != "examples"})
-    finding.examples = [Example("a", 1, "b", "c")]
-    kinds = {int: 3, Counter: Counter(f=4), dict: {"truncated": finding}}
-    full = Summary(**{one.name: kinds[type(getattr(Summary(), one.name))] for one in fields(Summary)})  # type: ignore[arg-type]
-    summary = Summary()
-    merge(summary, full)
-    assert summary == full
-    assert loaded_summary(json.loads(json.dumps(written_summary(full)))) == full
-    merge(summary, full)
-    assert summary.arguments["truncated"].misfits == 4
+        summary.merge(each)
+    other = Finding(2, marked=1, examples=[Example("a", 1, "b", "c")])
+    summary.merge(Summary(Counter(calls=1), {"arguments": {"b": other, "a0": Finding(1)}}))
+    found = summary.tables["arguments"]
+    assert (summary.counts["calls"], len(found), found[OTHERS], found["a0"].count) == (4, MOST_NAMES + 1, other, 2)
+    assert loaded_summary(json.loads(json.dumps(summary.written()))) == summary
 
 
 def test_a_model_that_makes_up_names_fills_no_memory_and_no_screen(tmp_path: Path) -> None:
@@ -175,9 +156,7 @@ def test_a_model_that_makes_up_names_fills_no_memory_and_no_screen(tmp_path: Pat
     assert "and 989 more" in done.stdout
     assert f"200  16.7%  {OTHERS}" in done.stdout
     written = json.loads((tmp_path / "extracted" / "report.json").read_text("utf-8"))
-    assert (len(written["tools"]), len(written["arguments"])) == (MOST_NAMES + 1, MOST_NAMES + 1)
-    page = (tmp_path / "extracted" / "report.html").read_text("utf-8")
-    assert "and 901 more, which report.json lists" in page
+    assert {len(written["tables"][table]) for table in ("tools", "arguments")} == {MOST_NAMES + 1}
 
 
 def tool(number: int) -> dict[str, Any]:
@@ -189,6 +168,6 @@ def test_a_summary_without_anything_has_no_tables() -> None:
 
 
 def test_what_was_repaired_or_deviates_is_said() -> None:
-    summary = Summary(rows=3, calling=3, calls=3, repaired=2, deviating=1, tools=Counter(f=3))
-    (section,) = sections(summary)
+    counts = Counter(rows=3, calling=3, calls=3, repaired=2, deviating=1)
+    (section,) = sections(Summary(counts, {"tools": {"f": Finding(3)}}))
     assert section.explanation == "3 in all, 2 repaired, 1 deviating."

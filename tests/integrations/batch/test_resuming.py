@@ -10,19 +10,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
-from batches import TOOL, extract_files, rows, texts, write_jsonl, write_parquet
+from batches import TOOL, Watching, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import command, words
 from llama3_batch import jsonl_source, parquet_source
 from llama3_batch.columns import Columns
 from llama3_batch.file_run import FileRun, run_files
-from llama3_batch.outputs import Output, output_path
-from llama3_batch.part_work import FileJob, do_part
+from llama3_batch.outputs import Output
+from llama3_batch.work import Task, do_part
 from llama3_tools import __version__
 
 MANY = 40
@@ -40,13 +39,19 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def ended(path: Path) -> Path:
     """The folder of parts of a run that ended when all were done, and before they were put together."""
-    run = FileRun(kind="jsonl", columns=Columns(), to="jsonl")
-    output = Output(output_path(path, None, "jsonl"), run.settings(path))
-    output.begin(overwrite=False)
-    job = FileJob(run.source(path).located(), run.reader(), "jsonl", output.folder, has_ids=False)
-    for part in job.source.parts():
-        do_part(job, part, lambda _: None)
+    output, tasks = begun(path)
+    for task in tasks:
+        do_part(task, lambda _: None)
     return output.folder
+
+
+def begun(path: Path, *, overwrite: bool = False, complete: bool = True) -> tuple[Output, list[Task]]:
+    """The output of a run that has begun, and what it has to do."""
+    run = FileRun(kind="jsonl", columns=Columns(), to="jsonl", complete=complete)
+    output = Output(path.parent / "extracted" / "a.jsonl", run.settings(path))
+    assert output.begin(overwrite=overwrite) is None
+    source = run.source(path).located()
+    return output, [Task(source, run.reader(source.columns), output, part) for part in source.parts()]
 
 
 def whole(path: Path) -> tuple[bytes, bytes]:
@@ -106,13 +111,10 @@ def cut_off(path: Path, ended: Path) -> tuple[bytes, bytes]:
     """Results and their summary, which a run with --incomplete --overwrite was to write anew; it was ended half way."""
     extract_files("--jsonl", path)
     before = whole(path.parent)
-    run = FileRun(kind="jsonl", columns=Columns(), to="jsonl", complete=False)
-    output = Output(output_path(path, None, "jsonl"), run.settings(path))
-    assert output.begin(overwrite=True) is None
-    job = FileJob(run.source(path).located(), run.reader(), "jsonl", output.folder, has_ids=False)
-    for part in job.source.parts()[:3]:
-        do_part(job, part, lambda _: None)
-        mark(job.results(part))
+    output, tasks = begun(path, overwrite=True, complete=False)
+    for task in tasks[:3]:
+        do_part(task, lambda _: None)
+        mark(output.results(task.part))
     assert ended.exists()
     return before
 
@@ -263,17 +265,14 @@ def test_a_file_that_no_run_has_written_is_not_written_over(path: Path) -> None:
     folder.mkdir()
     (folder / "a.jsonl").write_text("mine", "utf-8")
     refused = extract_files("--jsonl", path)
-    assert (refused.exit_code, "no a.jsonl.summary.json that says how it was made" in words(refused.stderr)) == (
-        2,
-        True,
-    )
+    assert "a.jsonl is there, and nothing says how it was made" in words(refused.stderr)
     assert (folder / "a.jsonl").read_text("utf-8") == "mine"
 
 
 @pytest.mark.parametrize("options", [[], ["--incomplete"], ["--overwrite"]], ids=["equal", "other", "overwriting"])
 def test_a_run_is_refused_while_another_writes_the_same_output(path: Path, options: list[str]) -> None:
     run = FileRun(kind="jsonl", columns=Columns(), to="jsonl")
-    output = Output(output_path(path, None, "jsonl"), run.settings(path))
+    output = Output(path.parent / "extracted" / "a.jsonl", run.settings(path))
     with output.taken():
         refused = extract_files("--jsonl", path, *options)
         assert (refused.exit_code, "another run is writing it: wait for its end" in words(refused.stderr)) == (2, True)
@@ -299,47 +298,24 @@ def test_a_drive_without_locks_can_be_written_to(
     assert (done.exit_code, f"{path}: {MANY} outputs" in done.stdout) == ((0, True) if is_read else (2, False))
 
 
-class Starting:
-    """Starts another run once the first one has planned its own."""
-
-    def __init__(self, start: Callable[[], Result]) -> None:
-        self.start = start
-        self.other: Result | None = None
-
-    def planned(self, rows: int, done: int) -> None:
-        assert (rows, done) == (MANY, 0)
-        self.other = self.start()
-
-    def rows(self, count: int) -> None:
-        assert count >= 0
-
-    def say(self, message: str) -> None:
-        raise AssertionError(message)
-
-
 @pytest.mark.parametrize("option", ["--incomplete", "--overwrite"])
 def test_a_run_that_starts_in_the_middle_of_another_changes_nothing(path: Path, option: str) -> None:
-    watcher = Starting(lambda: extract_files("--jsonl", path, option))
+    others: list[Result] = []
+    watcher = Watching(on_planned=lambda: others.append(extract_files("--jsonl", path, option)))
     (done,), are_all_done = run_files([path], FileRun(kind="jsonl", columns=Columns(), to="jsonl"), watcher)
-    assert (are_all_done, done.summary.rows) == (True, MANY)
-    assert watcher.other is not None
-    assert watcher.other.exit_code == 2
+    assert (are_all_done, watcher.read, [other.exit_code for other in others]) == (True, MANY, [2])
     alone = extract_files("--jsonl", path, "--out", path.parent / "other")
     assert alone.exit_code == 0
     assert done.output.read_bytes() == (path.parent / "other" / "a.jsonl").read_bytes()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of this kind")
-@pytest.mark.parametrize(("files", "workers"), [(80, 1), (30, 8)])
-def test_more_files_than_a_process_may_open_are_read(tmp_path: Path, files: int, workers: int) -> None:
-    paths = [write_jsonl(tmp_path / f"{number}.jsonl", [{"text": "Hello."}]) for number in range(files)]
-    few = """
-import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (50, 1000))
-import llama3_batch.locking as it; it._OTHER_FILES = 20
-"""
-    line = command("extract", "--jsonl", *paths, "--workers", workers, before=few)
+def test_more_files_than_a_process_may_open_are_read(tmp_path: Path) -> None:
+    paths = [write_jsonl(tmp_path / f"{number}.jsonl", [{"text": "Hello."}]) for number in range(60)]
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (50, 1000))"
+    line = command("extract", "--jsonl", *paths, "--workers", 2, before=few)
     ended = subprocess.run(line, check=False, capture_output=True, text=True, timeout=120)
-    assert (ended.returncode, ended.stdout.count("1 output,"), ended.stderr) == (0, files, "")
+    assert (ended.returncode, ended.stdout.count("1 output,"), ended.stderr) == (0, 60, "")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.parts/000000.jsonl", "a.jsonl.parts/notes.txt", "a.jsonl.summary.json"])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from batches import extract_files, rows, texts, write_jsonl
+from batches import Watching, extract_files, rows, texts, write_jsonl
 from llama3_batch import jsonl_source
 from llama3_batch.columns import Columns
 from llama3_batch.file_run import FileRun, run_files
-from llama3_batch.workers import WorkerDiedError
+from llama3_batch.work import WorkerDiedError
 
 MANY = 12_000
 
@@ -31,26 +31,16 @@ def no_process_is_left() -> Iterator[None]:
     assert multiprocessing.active_children() == []
 
 
-class Watching:
-    """Kills a process as soon as it has read some rows, so many times."""
+def killing(deaths: int) -> Watching:
+    """Kills all processes as soon as one has read some rows, so many times."""
+    left = iter(range(deaths))
 
-    def __init__(self, deaths: int) -> None:
-        self.deaths = deaths
-        self.read = 0
-        self.said: list[str] = []
-
-    def planned(self, rows: int, done: int) -> None:
-        assert (rows, done) == (MANY, 0)
-
-    def rows(self, count: int) -> None:
-        self.read += count
-        if self.deaths and count > 0:
-            self.deaths -= 1
+    def kill() -> None:
+        if next(left, None) is not None:
             for process in multiprocessing.active_children():
                 process.kill()
 
-    def say(self, message: str) -> None:
-        self.said.append(message)
+    return Watching(on_rows=kill)
 
 
 def run(path: Path, watching: Watching, folder: str, workers: int = 2) -> bytes:
@@ -74,22 +64,17 @@ def test_processes_write_what_one_alone_writes(path: Path) -> None:
 
 
 def test_a_process_that_dies_is_replaced_and_no_row_is_lost_or_there_twice(path: Path) -> None:
-    watching = Watching(deaths=1)
+    watching = killing(1)
     killed = run(path, watching, "killed")
     assert [message.partition(":")[0] for message in watching.said] == ["a process died"] * len(watching.said)
     assert len(watching.said) in {1, 2}
     assert watching.read == MANY
     assert [row["row"] for row in rows(path.parent / "killed" / "a.jsonl")] == list(range(MANY))
-    assert run(path, Watching(deaths=0), "alone", workers=1) == killed
+    assert run(path, Watching(), "alone", workers=1) == killed
 
 
 def test_a_part_at_which_every_process_dies_ends_the_run_with_its_name(path: Path) -> None:
     with pytest.raises(WorkerDiedError, match=r"a\.jsonl, rows \d+ to \d+: 3 processes died at them.*fewer --workers"):
-        run(path, Watching(deaths=1_000), "killed")
-    assert [row["row"] for row in rows_after(path)] == list(range(MANY))
-
-
-def rows_after(path: Path) -> list[dict[str, int]]:
-    """The rows once the same run has gone on."""
-    run(path, Watching(deaths=0), "killed")
-    return rows(path.parent / "killed" / "a.jsonl")
+        run(path, killing(1_000), "killed")
+    run(path, Watching(), "killed")
+    assert [row["row"] for row in rows(path.parent / "killed" / "a.jsonl")] == list(range(MANY))

@@ -7,12 +7,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from llama3_tools import FormatName
 from llama3_tools.cli.group import llama3_tools
 
 CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
@@ -111,13 +110,8 @@ def test_tools_may_be_a_list_the_body_of_a_request_or_one_tool(tmp_path: Path, t
     [
         (None, "tools.json: No such file or directory"),
         ("[", "tools.json: not JSON: Expecting value: line 1 column 2 (char 1)"),
-        ("[" * 100_000, "tools.json: nested too deep to be read"),
-        (f'{{"name": "f", "parameters": {{"a": {"[" * 900}{"]" * 900}}}}}', "it is nested deeper than 256 levels"),
-        (f'{{"name": "f", "parameters": {{"a": {"9" * 6000}}}}}', "tools.json: a number in it has more digits than"),
         (b"\xff", "tools.json: not UTF-8: the byte at offset 0 cannot be read"),
         ('"clock"', "tools.json: expected a JSON list of OpenAI tools"),
-        ("[{}]", "tools.json: tools[0]: no name, or it is not a string"),
-        ("[7]", "tools.json: tools[0] is an int"),
         ('[{"name": "f"}, {"name": "f"}]', "tools.json: tools[1]: the name 'f' is declared twice"),
     ],
 )
@@ -193,8 +187,7 @@ def test_reasoning_is_given_apart() -> None:
 def test_only_the_formats_asked_for_are_read() -> None:
     (line,) = lines(extract("--format", "code", "--format", "function", stdin=f"{CALL} <function=f>{{}}</function>"))
     assert [call["format"] for call in line["tool_calls"]] == ["function"]
-    unknown = " ".join(extract("--format", "yaml").output.split())
-    assert f"'yaml' is not one of {', '.join(map(repr, get_args(FormatName)))}" in unknown
+    assert "'yaml' is not one of" in " ".join(extract("--format", "yaml").output.split())
 
 
 @pytest.mark.parametrize("option", ["--coerce", "--repair"])
@@ -226,10 +219,25 @@ def test_arguments_are_made_to_fit_if_asked_for(tmp_path: Path) -> None:
 
 
 def test_limits_are_kept(tmp_path: Path) -> None:
-    (line,) = lines(extract("--limit", "max_calls=1", stdin=CALL * 2))
+    (line,) = lines(extract("--limit", "max_calls=1", "--limit", "max_call_length=300", stdin=CALL * 2))
     assert [len(line["tool_calls"]), line["rejections"][0]["reason"]] == [1, "too_many"]
     tools = write(tmp_path, "tools.json", TOOLS)
     assert extract("--limit", "max_depth=200", "--tools", tools, stdin=CALL).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("depth=3", "'depth=3': write NAME=NUMBER, such as max_calls=5. The names are max_depth, "),
+        ("max_depth=3.5", "'max_depth=3.5': write NAME=NUMBER"),
+        ("max_depth=128", "limits: max_depth is at most 127, not 128"),
+        (f"max_calls={'9' * 5000}", "write NAME=NUMBER"),
+    ],
+)
+def test_a_limit_that_cannot_be_is_an_error_that_says_why(given: str, why: str) -> None:
+    result = extract("--limit", given)
+    assert result.exit_code == 2
+    assert why in " ".join(result.output.split())
 
 
 def test_what_was_misspelt_or_repaired_is_in_the_line(tmp_path: Path) -> None:

@@ -27,11 +27,8 @@ main()
     [
         ("click", [], "llama3-tools", "cli"),
         ("rich", [], "llama3-tools", "cli"),
-        ("click", ["--help"], "llama3-tools", "cli"),
-        ("click", ["extract", "reply.txt"], "llama3-tools", "cli"),
         ("click", ["serve", "--upstream", "http://localhost:1/v1"], "llama3-tools serve", "gateway"),
         ("click", ["doctor", "--model", "llama3.1"], "llama3-tools doctor", "cli,acceptance"),
-        ("click", ["accept", "kitchen.yaml"], "llama3-tools accept", "cli,acceptance"),
         ("click", ["extract", "serve"], "llama3-tools", "cli"),
     ],
 )

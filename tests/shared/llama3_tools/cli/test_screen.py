@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-import click
 import pytest
-from click.testing import CliRunner
 from rich.text import Text
 
-from llama3_tools.cli.screen import ColorChoice, color_option, console
-
-HELP = """\
-Usage: paint [OPTIONS]
-
-Options:
-  --color [auto|always|never]  When to print in colour. `auto`: on a terminal;
-                               NO_COLOR and FORCE_COLOR change that.  [default:
-                               auto]
-  --help                       Show this message and exit.
-"""
-
-
-def test_the_option_has_three_choices_and_a_default() -> None:
-    @click.command()
-    @color_option
-    def paint(color: str) -> None:
-        click.echo(color)
-
-    def printed(*arguments: str) -> str:
-        return CliRunner().invoke(paint, arguments).stdout
-
-    assert printed("--help") == HELP
-    assert (printed(), printed("--color", "always"), printed("--color", "never")) == ("auto\n", "always\n", "never\n")
+from llama3_tools.cli.screen import ColorChoice, console
 
 
 @pytest.mark.parametrize(
