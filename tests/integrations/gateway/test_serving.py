@@ -64,7 +64,7 @@ class TestKeys:
         with serving(says("Hi"), api_key="sesame") as served:
             response = served.post(path, {"messages": QUESTION}, headers=headers)
             assert served.asked == []
-        assert response.status_code == 401
+        assert (response.status_code, response.headers["x-should-retry"]) == (401, "false")
         assert "Authorization: Bearer KEY" in response.text
 
     @pytest.mark.parametrize(
