@@ -42,8 +42,8 @@ demo: $(VENV)/.demo ## See it work: a recorded model over real HTTP (ARGS="--bas
 demo-model: $(VENV)/.model ## The same on a live model, served by llama.cpp (compiles it the first time)
 	@$(PY) examples/quickstart.py --live $(ARGS)
 
-demo-server: $(VENV)/.demo ## Keep the demo's endpoint on port 11434, so that the pages' programs run without a model (ARGS="--port 11500")
-	@$(PY) examples/demo_server.py $(ARGS)
+demo-server: ## Keep the demo's endpoint on port 11434, so that the pages' programs run without a model (ARGS="--port 11500")
+	@$(PYTHON) examples/demo_server.py $(ARGS)
 
 record: $(VENV)/.model ## Record the demo's streams anew from the live model
 	PYTHONPATH=examples $(PY) -m endpoints.record $(ARGS)

@@ -59,7 +59,7 @@ _HELP = (
 _COMMON = frozenset(
     {"does", "from", "have", "please", "should", "that", "this", "what", "when", "where", "which", "with"}
 )
-_RESULT = re.compile(r"^(?:Result|Error) of (\w+)(?: \{.*?\})?: (.*)", re.MULTILINE)
+_RESULT = re.compile(r"^(?:Result|Error) of (\w+)(?: \{.*?\})?: (.*(?:\n(?!\n|Result of|Error of).+)*)", re.MULTILINE)
 _CONTEXT = re.compile(r"Context information is below\.\s*-+\s*(.*?)\s*-{5,}", re.DOTALL)
 _FORCED = re.compile(r"Call (?:a function|the function '(\w+)') in your reply")
 
@@ -181,6 +181,7 @@ def _results(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _told(result: str) -> str:
+    result = result.rpartition("\nOutput:\n")[2]  # Codex puts how the command ended above it
     if place := re.fullmatch(r"(?:Sun|no sensor) in (\w+)", result):
         return f"The sun shines in {place[1]}."
     return result if result.endswith((".", "!")) else f"{result}."

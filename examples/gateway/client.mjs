@@ -1,7 +1,7 @@
 // An agent with tools, in JavaScript, on a server without tool calls. The program only knows the gateway's address:
 //
 //     npm install openai
-//     llama3-tools serve --upstream http://localhost:11434/v1    # Ollama; the others: see gateway.toml
+//     llama3-tools serve http://localhost:11434/v1    # Ollama; the others: see gateway.toml
 //     node client.mjs "How is the weather in Paris?"
 //
 // OPENAI_BASE_URL is the gateway's address, MODEL the model's name.

@@ -40,7 +40,7 @@ class Access:
 
     def _refuse_loop(self, headers: Headers) -> None:
         if any(self._name in value for value in headers.getlist("via")):
-            message = "this gateway asks itself: --upstream says where the model is"
+            message = "this gateway asks itself: start it with the address of the model"
             raise GatewayError(HTTPStatus.LOOP_DETECTED, message, code="loop")
 
     def _refuse_host(self, headers: Headers) -> None:

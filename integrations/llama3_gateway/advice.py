@@ -35,4 +35,4 @@ def _to_do(refusal: UpstreamRefusal, settings: ModelSettings, dialect: Dialect, 
         return f"the server has no model {model!r}: {settings.upstream.shown}/models lists those that it has"
     if fault is not EndpointFault.NOT_A_COMPLETION or refusal.status != HTTPStatus.NOT_FOUND:
         return None
-    return f"{dialect.not_there} --upstream is {settings.upstream.shown}"
+    return f"{dialect.not_there} The upstream is {settings.upstream.shown}"

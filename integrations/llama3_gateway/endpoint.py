@@ -135,7 +135,9 @@ class Recording:
 def error_response(error: GatewayError, scope: Scope, api: Api = CHAT) -> Response:
     """Return an error in the form of an API, and note its reason."""
     scope["state"]["record"].reason = error.reason
-    return Response(written(api.error(error)), error.status, media_type="application/json")
+    # With 401, Claude Code would ask again for minutes, and show nothing.
+    headers = {"x-should-retry": "false"} if error.status == HTTPStatus.UNAUTHORIZED else None
+    return Response(written(api.error(error)), error.status, headers, media_type="application/json")
 
 
 def _plain(path: str) -> str:

@@ -60,7 +60,7 @@ class OllamaDialect:
 
     path = "/api/chat"
     media = NDJSON
-    not_there = "the server has no /api/chat: is it Ollama, and does --upstream end in /v1?"
+    not_there = "the server has no /api/chat: is it Ollama, and does its address end in /v1?"
 
     def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return messages in which the images of results are beside the text."""

@@ -29,7 +29,7 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 
 
 class ResponseShape(Shape):
-    """Writes responses for one client. The text of an answer is one message, also if calls are in between."""
+    """Writes responses for one client. The text of an answer is one message, and calls in it come after it."""
 
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
         """Begin an answer."""
@@ -46,6 +46,8 @@ class ResponseShape(Shape):
         """The index in the output of the message and the reasoning that still grow, by type."""
         self._texts: dict[str, bytearray] = {}
         """What they have so far, as bytes: as texts, pieces take many times their characters."""
+        self._waiting: list[dict[str, Any]] = []
+        """The calls in the text of a message that still grows: Codex knows one open item at a time."""
         self._number = 0
         self._finish_reason: str | None = None
 
@@ -75,12 +77,13 @@ class ResponseShape(Shape):
         return b"" if index else b"".join(map(self._delta, deltas))
 
     def finish(self, index: int, finish_reason: str | None, _extra: dict[str, Any]) -> bytes:
-        """Return the events that close what is open."""
+        """Return the events that close what is open, and those of the calls that waited for it."""
         if index:
             return b""
         self._finish_reason = finish_reason
         empty = b"" if self._output else self._grown("message", "")
-        return empty + b"".join(self._closed(kind) for kind in list(self._open))
+        closed = b"".join(self._closed(kind) for kind in list(self._open))
+        return empty + closed + b"".join(map(self._called, self._waiting))
 
     def end(self, usage: Usage) -> bytes:
         """Return the last event, with the whole response."""
@@ -100,9 +103,11 @@ class ResponseShape(Shape):
             elif name in {"content", "refusal"} and (text := text_in(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
-                events += self._closed("reasoning") + b"".join(
-                    self._called(self._call(call)) for call in calls_in(delta)
-                )
+                events += self._closed("reasoning")
+                self._waiting += map(self._call, calls_in(delta))
+                if "message" not in self._open:
+                    events += b"".join(map(self._called, self._waiting))
+                    self._waiting.clear()
         return events
 
     def _grown(self, kind: str, text: str) -> bytes:

@@ -100,9 +100,9 @@ async def warning_of(upstream: Upstream, seconds: float = _SECONDS_TO_CHECK) -> 
     finally:
         await client.aclose()
     if status == HTTPStatus.LOOP_DETECTED:
-        return f"the upstream {upstream.shown} is the gateway itself: --upstream says where the model is"
+        return f"the upstream {upstream.shown} is the gateway itself: start it with the address of the model"
     return (
-        f"there is no {upstream.shown}/models: does --upstream end in /v1?" if status == HTTPStatus.NOT_FOUND else None
+        f"there is no {upstream.shown}/models: does the address end in /v1?" if status == HTTPStatus.NOT_FOUND else None
     )
 
 

@@ -99,7 +99,7 @@ class UpstreamAnswer:
         """
         if HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST:
             to = self._response.headers.get("location", "another address")
-            message = f"the upstream redirects to {to}: --upstream has to be the address that answers"
+            message = f"the upstream redirects to {to}: start the gateway with the address that answers"
             raise GatewayError(
                 HTTPStatus.BAD_GATEWAY, message, code="upstream_redirects", reason="the upstream redirects"
             )
@@ -208,8 +208,8 @@ class UpstreamClient:
 
 def _unreachable(upstream: Upstream, why: str) -> GatewayError:
     if _NO_TLS in why and upstream.shown.startswith("https:"):
-        cure = "it does not speak TLS there: write --upstream with http://"
+        cure = "it does not speak TLS there: write http://"
     else:
-        cure = "is the server running there? --upstream says where"
+        cure = "is the server running there?"
     message = f"no answer from the upstream {upstream.shown} ({why}): {cure}"
     return GatewayError(HTTPStatus.BAD_GATEWAY, message, code="upstream_unreachable", reason=message)

@@ -55,8 +55,9 @@ def test_a_client_runs_its_tools(client: str, ways: list[str], tmp_path: Path):
     assert [one["answer"] for one in found] == [LAST] * len(ways)
 
 
-def test_the_example_runs_its_tool(tmp_path: Path):
-    assert run(ROOT / "examples" / "gateway" / "client.mjs", tmp_path) == ["[get_weather Paris]", LAST]
+@pytest.mark.parametrize("name", ["client", "vercel"])
+def test_an_example_runs_its_tool(name: str, tmp_path: Path):
+    assert run(ROOT / "examples" / "gateway" / f"{name}.mjs", tmp_path) == ["[get_weather Paris]", LAST]
 
 
 def test_the_example_runs_no_tool_for_a_name_that_the_model_invented(tmp_path: Path):
