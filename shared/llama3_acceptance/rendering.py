@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import islice
 
-from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading, Suite
+from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Suite
 from llama3_tools.values import shortened
 
 _FEW = 8
@@ -42,48 +43,23 @@ def _mended(call: FoundCall) -> Iterator[str]:
 
 
 def shown_judging(suite: Suite) -> dict[str, str]:
-    """Say by what a suite's responses are judged, one phrase for each rule: reports have them all.
+    """Say by what a suite's responses are judged, under the suite's own keys: reports have them all.
 
-    >>> for name, words in shown_judging(Suite("Clocks", (), ())).items():
-    ...     print(name, words, sep=": ")
-    read: by the rules
-    calls: those in tool_calls; without any, those in the text
-    words: pass in place of answer_question, calculate and tell_joke
-    lists: a string that contains a list is that list, if a list is expected
+    >>> shown_judging(Suite("Clocks", (), (), reading=Reading(["json", "pythonic"])))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'format': 'json', 'multiple': 'no', 'formats': 'json, pythonic', 'repair': 'no', 'starts_reasoning': 'no',
+     'text_calls': 'yes', 'direct_answers': 'answer_question, calculate, tell_joke', 'stringified_lists': 'yes',
+     'native_calls_only': 'no'}
     """
-    policies, prompt = suite.policies, suite.prompt
-    if prompt.format == "strict":
-        asked = "several calls" if prompt.multiple else "one call at most"
-        calls = f"in the strict format alone: one object with a message and {asked}"
-    elif policies.native_calls_only:
-        calls = "those in tool_calls alone; any JSON in the text fails"
-    elif policies.text_calls:
-        calls = "those in tool_calls; without any, those in the text"
-    else:
-        calls = "those in tool_calls alone; a call in the text fails"
-    tools = sorted(policies.direct_answers)
-    listed = " and ".join(filter(None, [", ".join(tools[:-1]), *tools[-1:]]))
-    words = f"pass in place of {listed}" if listed else "pass in place of no tool, unless a case says so"
+    prompt, policies = suite.prompt, asdict(suite.policies)
+    if not policies.pop("allow_direct_answers"):
+        policies["direct_answers"] = False
+    options = {"format": prompt.format, "multiple": prompt.multiple, **asdict(suite.reading), **policies}
+    words: dict[object, str] = {True: "yes", False: "no", None: "default", frozenset(): "none"}
     return {
-        "read": shown_reading(suite.reading),
-        "calls": calls,
-        "words": words if policies.allow_direct_answers else "never pass in place of a call",
-        "lists": "a string that contains a list is that list, if a list is expected"
-        if policies.stringified_lists
-        else "a string that contains a list is a string",
+        name: words.get(value) or (value if isinstance(value, str) else ", ".join(sorted(value)))
+        for name, value in options.items()
     }
-
-
-def shown_reading(reading: Reading) -> str:
-    """Say how text was read.
-
-    >>> shown_reading(Reading()), shown_reading(Reading(["json", "pythonic"], repair=True, starts_reasoning=True))
-    ('by the rules', 'with repairs, beginning inside reasoning; no calls but json, pythonic')
-    """
-    manner = "with repairs" if reading.repair else "by the rules"
-    begins = "beginning inside reasoning" if reading.starts_reasoning else ""
-    forms = f"; no calls but {', '.join(reading.formats)}" if reading.formats else ""
-    return ", ".join(filter(None, [manner, begins])) + forms
 
 
 def shown_json(value: object) -> str:
@@ -147,7 +123,7 @@ def shown_around(value: object, rule: ArgumentRule) -> tuple[str, str]:
     'aaaaaaaaaaab" (503 characters)'
     """
     found, accepted = shown_json(value), list(map(shown_json, rule.any_of))
-    at = max(_first_difference(found, one) for one in accepted)
+    at = max((_first_difference(found, one) for one in accepted), default=0)
     return _cut(found, at), _rule(rule, [_cut(one, at) for one in accepted])
 
 

@@ -1,12 +1,10 @@
-"""What changed between two runs: which cases pass now, which do not any more, and whether chance explains it."""
+"""What changed between two runs: which cases pass now, and which do not any more."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -65,17 +63,6 @@ class Comparison:
     only_after: tuple[str, ...]
     """Those that only the second run has."""
 
-    @property
-    def p_value(self) -> float:
-        """How likely a difference as large as this is by chance: the exact sign test (McNemar's) on fixed and broken.
-
-        Repeats of a case count as if they were independent.
-        """
-        fixed, broken = len(self.fixed), len(self.broken)
-        total = fixed + broken
-        tail = sum(math.comb(total, k) for k in range(min(fixed, broken) + 1))
-        return min(1.0, float(Fraction(2 * tail, 1 << total)))
-
 
 def read_report(path: Path) -> dict[str, Any]:
     """Read a JSON report of a run.
@@ -115,27 +102,16 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[st
         for name in first | second
         if first.get(name) != second.get(name)
     ]
-    if _asked(before, after) != _asked(after, before):
-        changes.append("the suite asks something else now: its tools, prompt or commands have changed")
+    if before["run"]["fingerprint"] != after["run"]["fingerprint"]:
+        changes.append("the suite asks something else now: its tools or commands have changed")
     return tuple(changes)
 
 
-def _asked(report: Mapping[str, Any], other: Mapping[str, Any]) -> object:
-    """Return what tells whether two runs ask the same: if both say so, the form in which they ask is left out."""
-    name = "commands" if report["run"].get("commands") and other["run"].get("commands") else "fingerprint"
-    return report["run"][name]
-
-
 def _described(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run was made with, flat: also what it sent, how text was read, and its policies.
-
-    How the model was asked to call is the run's, if it is known: recorded outputs may be judged as in another form.
-    """
-    run, asked = report["run"], report["run"].get("prompt") or {}
-    told = (run["settings"], {**report["prompt"], **asked}, report["reading"], report["policies"])
-    described = {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
-    judged = report["prompt"]["format"]
-    return described if asked.get("format", judged) == judged else {**described, "judged as": judged}
+    """Return what a run was made with, flat: also what it sent, how text was read, and its policies."""
+    run = report["run"]
+    told = (run["settings"], report["prompt"], report["reading"], report["policies"])
+    return {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
 
 
 def _value(described: Mapping[str, Any], name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from llama3_acceptance.reports.scores import Row, Score, score
+from llama3_acceptance.running.asking import prompt_options
 from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Policies
 
@@ -16,12 +17,12 @@ REPORT_VERSION = 2
 
 def report_json(results: Results) -> dict[str, Any]:
     """Return a run as JSON has it: what was asked, the scores, and each response with its two judgements."""
-    scores, prompt = score(results), results.suite.prompt
+    scores = score(results)
     cases = {case.id: case for case in results.suite.cases}
     return {
         "llama3_tools_report": REPORT_VERSION,
         "run": asdict(results.run),
-        "prompt": {"format": prompt.format, "multiple": prompt.multiple, "response_format": prompt.response_format},
+        "prompt": prompt_options(results.suite),
         "reading": asdict(results.suite.reading),
         "policies": _policies(results.suite.policies),
         "missing": len(results.missing),

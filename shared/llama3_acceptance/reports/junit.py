@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from llama3_acceptance.rendering import few, shown_judging
@@ -28,13 +27,19 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
     """
     cases = {case.id: case for case in results.suite.cases}
     several = any(result.repeat for result in results.results) or any(repeat for _, repeat in results.missing)
-    names = _Names(results.suite.name, several=several)
-    tests = [
-        _test(names, result, cases[result.case_id], coerced=coerced, counts_alone=not thresholds)
-        for result in results.results
-    ]
-    tests += [_missing(names, cases[id_], repeat) for id_, repeat in results.missing]
-    tests += [_threshold(names, one) for one in check_thresholds(results, thresholds, coerced=coerced)]
+
+    def named(case: Case, repeat: int, seconds: float = 0) -> ET.Element:
+        name = f"{case.id}[{repeat}]" if several else case.id
+        return _testcase(name, f"{results.suite.name}.{case.tool or NO_TOOL}", seconds)
+
+    tests = []
+    for result in results.results:
+        case = cases[result.case_id]
+        test = named(case, result.repeat, result.latency)
+        tests.append(_judged(test, result, case, coerced=coerced, counts_alone=not thresholds))
+    tests += [_missing(named(cases[id_], repeat), cases[id_]) for id_, repeat in results.missing]
+    checked = check_thresholds(results, thresholds, coerced=coerced)
+    tests += [_threshold(_testcase(str(one.threshold), f"{results.suite.name}.min-pass"), one) for one in checked]
     counts = {
         "tests": str(len(tests)),
         "failures": str(_having(tests, "failure")),
@@ -58,28 +63,17 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """How tests are named."""
-
-    suite: str
-    several: bool
-    """Whether there are repeats."""
-
-    def of(self, case: Case, repeat: int) -> dict[str, str]:
-        return {
-            "name": escape_invisible(case.id) + (f"[{repeat}]" if self.several else ""),
-            "classname": escape_invisible(f"{self.suite}.{case.tool or NO_TOOL}"),
-        }
+def _testcase(name: str, classname: str, seconds: float = 0) -> ET.Element:
+    names = {"name": escape_invisible(name), "classname": escape_invisible(classname)}
+    return ET.Element("testcase", {**names, "time": _seconds(seconds)})
 
 
 def _having(tests: Iterable[ET.Element], kind: str) -> int:
     return sum(test.find(kind) is not None for test in tests)
 
 
-def _test(names: _Names, result: CaseResult, case: Case, *, coerced: bool, counts_alone: bool) -> ET.Element:
+def _judged(test: ET.Element, result: CaseResult, case: Case, *, coerced: bool, counts_alone: bool) -> ET.Element:
     judgement = result.judgement(coerced=coerced)
-    test = ET.Element("testcase", {**names.of(case, result.repeat), "time": _seconds(result.latency)})
     if judgement.passed and judgement.detail:
         properties = ET.SubElement(test, "properties")
         for allowance in judgement.allowances:
@@ -98,17 +92,13 @@ def _test(names: _Names, result: CaseResult, case: Case, *, coerced: bool, count
     return test
 
 
-def _missing(names: _Names, case: Case, repeat: int) -> ET.Element:
-    test = ET.Element("testcase", {**names.of(case, repeat), "time": _seconds(0)})
+def _missing(test: ET.Element, case: Case) -> ET.Element:
     told = {"type": "missing", "message": "there is no response: the run is not complete"}
     ET.SubElement(test, "error", told).text = escape_invisible(f"command: {case.command}")
     return test
 
 
-def _threshold(names: _Names, result: ThresholdResult) -> ET.Element:
-    name = escape_invisible(str(result.threshold))
-    classname = escape_invisible(f"{names.suite}.min-pass")
-    test = ET.Element("testcase", {"name": name, "classname": classname, "time": _seconds(0)})
+def _threshold(test: ET.Element, result: ThresholdResult) -> ET.Element:
     message = escape_invisible(str(result))
     if not result.is_met:
         ET.SubElement(test, "failure", {"type": "min-pass", "message": message})

@@ -102,21 +102,6 @@ class Scores:
     """How many got which verdict, the passed ones first."""
 
 
-def merged(rows: Sequence[Row]) -> Row:
-    """Return several rows as one, which counts what each of them counts.
-
-    >>> rows = [Row(name, Score(2, 2, 2), Score(2, 2, 2)) for name in ("a", "b")]
-    >>> merged(rows)
-    Row(name='a, b', parsed=Score(count=4, total=4, clean=4), coerced=Score(count=4, total=4, clean=4))
-    """
-    scores = ([row.parsed for row in rows], [row.coerced for row in rows])
-    sums = (
-        Score(sum(one.count for one in of), sum(one.total for one in of), sum(one.clean or 0 for one in of))
-        for of in scores
-    )
-    return Row(", ".join(row.name for row in rows), *sums)
-
-
 def _passed(judgements: Sequence[Judgement]) -> Score:
     passed, clean = (sum(map(kind, judgements)) for kind in (attrgetter("passed"), attrgetter("is_clean")))
     return Score(passed, len(judgements), clean)

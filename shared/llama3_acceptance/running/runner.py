@@ -47,20 +47,19 @@ class Settings:
     """Seconds that one response may take."""
     retries: int = 2
     """How often a request is sent again after a failure that may pass: no connection, a timeout, HTTP 429 or 5xx."""
-    temperature: float | None = 0
-    """The temperature; `None` leaves it to the server."""
+    temperature: float = 0
+    """The sampling temperature."""
     seed: int | None = None
     """The seed of the first repeat; each further repeat takes the next number. `None`: none is sent."""
-    max_tokens: int | None = 1024
-    """How many tokens a response may have; `None` leaves it to the server."""
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    max_tokens: int = 1024
+    """How many tokens a response may have."""
+    extra_body: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What else to send with each request, such as `{"repeat_penalty": 1.0}`."""
 
     def sent(self, repeat: int = 0) -> dict[str, Any]:
         """Return what is sent beside model and messages."""
-        seed = None if self.seed is None else self.seed + repeat
-        own = {"temperature": self.temperature, "seed": seed, "max_tokens": self.max_tokens}
-        return {**{name: value for name, value in own.items() if value is not None}, **self.extra}
+        seed = {} if self.seed is None else {"seed": self.seed + repeat}
+        return {"temperature": self.temperature, **seed, "max_tokens": self.max_tokens, **self.extra_body}
 
 
 def run_suite(

@@ -25,8 +25,8 @@ def test_a_comparison_says_what_changed(reports: tuple[Path, Path]) -> None:
     result = accept("--compare", *reports)
     shown = words(result.stdout)
     assert result.exit_code == 1
-    assert "parsed 75 % (30 to 95) 50 % (15 to 85) 0 1 1" in shown
-    assert "after coercion 100 % (51 to 100) 50 % (15 to 85) 0 2 0.5" in shown
+    assert "parsed 75 % (30 to 95) 50 % (15 to 85) 0 1" in shown
+    assert "after coercion 100 % (51 to 100) 50 % (15 to 85) 0 2" in shown
     assert "parsed: broken kitchen passed → direct_answer_not_allowed" in shown
     assert "parsed: fails for another reason dim wrong_type → direct_answer_not_allowed" in shown
 

@@ -109,41 +109,20 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     assert ": HTTP 500: <oops>" in page.texts
 
 
-CALLS = "those in tool_calls; without any, those in the text"
-WORDS = "pass in place of answer_question, calculate and tell_joke"
-LISTS = "a string that contains a list is that list, if a list is expected"
-NATIVE_ONLY = "those in tool_calls alone; any JSON in the text fails"
-
-
-STRICT = "in the strict format alone: one object with a message and "
-
-
 @pytest.mark.parametrize(
-    ("changes", "texts"),
+    ("changes", "facts"),
     [
-        ({}, [CALLS, WORDS, LISTS]),
-        (
-            {"policies": Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False)},
-            [
-                "those in tool_calls alone; a call in the text fails",
-                "never pass in place of a call",
-                "a string that contains a list is a string",
-            ],
-        ),
-        ({"policies": Policies(native_calls_only=True)}, [NATIVE_ONLY, WORDS, LISTS]),
-        (
-            {"policies": Policies(direct_answers=frozenset())},
-            [CALLS, "pass in place of no tool, unless a case says so", LISTS],
-        ),
-        ({"prompt": Prompt(format="strict")}, [f"{STRICT}one call at most", WORDS, LISTS]),
-        ({"prompt": Prompt(format="strict", multiple=True)}, [f"{STRICT}several calls", WORDS, LISTS]),
+        ({}, {"format": "json", "text_calls": "yes", "direct_answers": "answer_question, calculate, tell_joke"}),
+        ({"policies": Policies(allow_direct_answers=False, stringified_lists=False)}, {"direct_answers": "no"}),
+        ({"policies": Policies(direct_answers=frozenset())}, {"direct_answers": "none"}),
+        ({"prompt": Prompt(format="strict", multiple=True)}, {"format": "strict", "multiple": "yes"}),
     ],
 )
-def test_the_page_says_by_what_it_judges(changes: dict[str, Any], texts: list[str]) -> None:
+def test_the_page_says_by_what_it_judges(changes: dict[str, Any], facts: dict[str, str]) -> None:
     results = judged(OUTPUTS)
     html = report_html(replace(results, suite=replace(results.suite, **changes)))
-    names = (f"<div><dt>{name}</dt><dd>" for name in ("calls", "words", "lists"))
-    assert [html.partition(name)[2].partition("</dd>")[0] for name in names] == texts
+    for name, fact in facts.items():
+        assert f"<div><dt>{name}</dt><dd>{fact}</dd></div>" in html
 
 
 def test_failures_come_first_then_what_was_let_through() -> None:
@@ -194,7 +173,7 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
     thought = f"I could {KITCHEN}.</think>Then "
     outputs = {"kitchen": thought + KITCHEN, "hello": [{"content": f"Hello! {KITCHEN}", "reasoning": "Hm."}]}
     html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
-    assert "<dt>read</dt><dd>by the rules, beginning inside reasoning</dd>" in html
+    assert "<dt>starts_reasoning</dt><dd>yes</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
     for shown in (
         '<span class="quotation" title="quotation, in which nothing counts as a call">I could</span>',

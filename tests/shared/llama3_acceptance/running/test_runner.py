@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import re
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -22,7 +21,6 @@ from llama3_acceptance.running.asking import ask, fingerprint
 from llama3_acceptance.running.records import Record
 from llama3_acceptance.running.runner import Endpoint, EndpointError, Settings, run_suite
 from llama3_acceptance.values import Case, Prompt, Suite
-from llama3_tools import MissingExtraError
 from runs import SUITE
 
 QUICK = Settings(concurrency=1, retries=0)
@@ -62,7 +60,7 @@ def test_each_case_is_asked_and_its_response_kept_as_it_came() -> None:
 
 
 def test_the_settings_are_sent() -> None:
-    settings = Settings(repeats=2, concurrency=1, temperature=0.5, seed=7, max_tokens=99, extra={"top_k": 1})
+    settings = Settings(repeats=2, concurrency=1, temperature=0.5, seed=7, max_tokens=99, extra_body={"top_k": 1})
     with serving(itertools.repeat(HELLO)) as server:
         records = run(server, settings, suite=replace(SUITE, cases=SUITE.cases[:1]))
     assert [one.repeat for one in records] == [0, 1]
@@ -117,9 +115,10 @@ def test_without_tools_the_messages_are_the_suites() -> None:
 
 def test_the_fingerprint_changes_with_what_is_asked_and_with_nothing_else() -> None:
     expected_otherwise = replace(SUITE, cases=tuple(replace(case, alternatives=((),)) for case in SUITE.cases))
-    assert fingerprint(SUITE) == fingerprint(expected_otherwise)
+    asked_otherwise = replace(SUITE, prompt=Prompt(format="function"))
+    assert fingerprint(SUITE) == fingerprint(expected_otherwise) == fingerprint(asked_otherwise)
     others = [
-        replace(SUITE, prompt=Prompt(format="function")),
+        replace(SUITE, prompt=Prompt("Be brief.")),
         replace(SUITE, tools=SUITE.tools[:1]),
         replace(SUITE, cases=(*SUITE.cases[1:], replace(SUITE.cases[0], command="Lights!"))),
     ]
@@ -161,14 +160,11 @@ def test_requests_are_under_way_at_once_but_no_more_than_allowed() -> None:
 
 ODD = [
     (answer_error(500, "out of memory"), "HTTP 500: out of memory"),
-    (answer_error(500, "x" * 301), f"HTTP 500: {'x' * 280}… (301 characters)"),
     (Answer((b"out of order",), "text/plain", 500), "HTTP 500: out of order"),
     (answer_json({"error": "overloaded"}), 'not with a chat completion: \'{"error": "overloaded"}\''),
     (answer_json({"choices": [{"text": "Hello."}]}), "not with a chat completion"),
-    (answer_json([]), "not with a chat completion: '[]'"),
     (Answer((b"<html>Hello.</html>",), "text/html"), "not with JSON: '<html>Hello.</html>'"),
     (Answer((b'{"choices": [', b"9" * 5000, b"]}")), "not with JSON"),
-    (Answer((b"",)), "not with JSON: ''"),
     (Answer((b'{"choices": ',), complete=False), "the connection broke: peer closed connection"),
 ]
 
@@ -233,7 +229,7 @@ def test_where_nothing_answers_nothing_is_asked(scheme: str) -> None:
         run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
 
 
-@pytest.mark.parametrize("url", ["localhost:8080", "http://", "http://a\nb/v1", "http://a:b/v1", "ftp://a/v1"])
+@pytest.mark.parametrize("url", ["localhost:8080", "http://", "http://a:b/v1"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(EndpointError, match=re.escape(f"{url!r} is not an address: ")):
         run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
@@ -247,12 +243,6 @@ def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key: str) -> None:
     assert key not in str(caught.value)
 
 
-def test_without_a_key_a_server_is_sent_one_all_the_same() -> None:
-    with serving(itertools.repeat(HELLO)) as server:
-        run(server, api_key="")
-    assert {request.api_key for request in server.requests} == {"none"}
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_is_refused_ends_the_run(status: int) -> None:
     with serving(refusing(status)) as server, pytest.raises(EndpointError) as caught:
@@ -263,12 +253,6 @@ def test_a_key_that_is_refused_ends_the_run(status: int) -> None:
 
 def server_url(caught: pytest.ExceptionInfo[EndpointError]) -> str:
     return str(caught.value).split()[0]
-
-
-def test_a_key_that_only_completions_refuse_ends_the_run() -> None:
-    with serving([answer_error(401, "no such key")]) as server, pytest.raises(EndpointError, match="refuses the key"):
-        run(server)
-    assert len(chats(server)) == 1
 
 
 def test_a_model_that_is_not_served_ends_the_run_with_those_that_are() -> None:
@@ -341,12 +325,3 @@ def test_an_interrupt_ends_the_run_at_once_with_requests_under_way() -> None:
         waited = time.monotonic() - started
         ready.set()
     assert waited < 15
-
-
-def test_without_its_client_the_runner_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(
-        MissingExtraError,
-        match=r"^asking an endpoint needs the openai client: pip install 'llama3-tools\[acceptance\]'$",
-    ):
-        run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama"), QUICK, pytest.fail)
