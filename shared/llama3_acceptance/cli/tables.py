@@ -18,8 +18,8 @@ from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
 _SHOWN_FAILURES = 20
-_GAP = 2
-"""Between two columns: one of the padding, and one of the box."""
+_WIDE = 88
+"""From how many columns on a score and its interval are in one line."""
 
 
 def print_results(
@@ -46,20 +46,12 @@ def print_results(
     tables += [("allowances, of those that passed", scores.let_through, None)] if scores.let_through else []
     for title, rows, total in tables:
         screen.print()
-        table = _table(title, rows, total, gap=" ")
-        screen.print(table if _fits(screen, table) else _table(title, rows, total, gap="\n"))
+        screen.print(_table(title, rows, total, gap=" " if screen.width >= _WIDE else "\n"))
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     if results.missing:
         screen.print(Text(f"\n{_count(len(results.missing), 'response')} missing: the run is not complete.", "yellow"))
     for one in thresholds:
         screen.print(Text(f"\n{escape_invisible(str(one))}", "green" if one.is_met else "red"), soft_wrap=True)
-
-
-def _fits(screen: Console, table: Table) -> bool:
-    """Return whether a table has room on a screen without a break in a name or in a score."""
-    names, *scores = [[screen.measure(cell) for cell in (column.header, *column.cells)] for column in table.columns]
-    widths = [max(cell.minimum for cell in names), *(max(cell.maximum for cell in column) for column in scores)]
-    return sum(widths) + _GAP * len(scores) <= screen.width
 
 
 def _table(title: str, rows: Iterable[Row], total: Row | None, gap: str) -> Table:
@@ -89,16 +81,8 @@ def _scores(row: Row, gap: str) -> Iterator[str]:
 
 
 def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -> None:
-    if not failed:
-        return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
-    table.add_column(no_wrap=True, style="red")
-    table.add_column(overflow="fold")
-    for result in failed[:_SHOWN_FAILURES]:
-        table.add_row(*_failure(result, coerced=coerced))
-    screen.print(Text(f"\n{len(failed)} failed", "bold red"))
-    screen.print(table)
+    shown = [_failure(result, coerced=coerced) for result in failed[:_SHOWN_FAILURES]]
+    _print_rows(screen, Text(f"{len(failed)} failed", "bold red"), "red", shown)
     if len(failed) > _SHOWN_FAILURES:
         screen.print(Text(f"and {len(failed) - _SHOWN_FAILURES} more: --html or --json has them all", "dim"))
 
@@ -155,16 +139,28 @@ def print_comparison(
 
 
 def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[Change]) -> None:
+    rows = [
+        (
+            Text(escape_invisible(repeat_name(one.case, one.repeat))),
+            escape_invisible(f"{one.before} → {one.after}"),
+            _detail(one.detail),
+        )
+        for one in changes
+    ]
+    _print_rows(screen, Text(heading, "bold"), style, rows)
+
+
+def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple[Text, str, Text]]) -> None:
+    """Print responses, each with its verdict and the reason."""
     table = Table.grid(padding=(0, 2))
     table.add_column(overflow="fold")
     table.add_column(no_wrap=True, style=style)
     table.add_column(overflow="fold")
-    for one in changes:
-        name = repeat_name(one.case, one.repeat)
-        verdicts = f"{one.before} → {one.after}"
-        table.add_row(Text(escape_invisible(name)), Text(escape_invisible(verdicts)), _detail(one.detail))
+    for name, verdict, detail in rows:
+        table.add_row(name, Text(verdict), detail)
     if table.row_count:
-        screen.print(Text(f"\n{heading}", "bold"))
+        screen.print()
+        screen.print(heading)
         screen.print(table)
 
 

@@ -19,7 +19,6 @@ Judged: TypeAlias = Literal["parsed", "coerced"]
 
 _PASSED = Verdict.PASSED.value
 _NO_REPORT = "no report of a run: make one with `llama3-tools accept … --json FILE`"
-_Key: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def read_report(path: Path) -> dict[str, Any]:
         told = f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}"
         raise RecordsError(f"{told}: make it again from its --results, with --replay and --json")
     try:
-        _verdicts(report, "parsed"), _verdicts(report, "coerced")
+        compare_reports(report, report, "parsed"), compare_reports(report, report, "coerced")
         differences(report, report)
     except (KeyError, TypeError, AttributeError) as error:
         raise RecordsError(f"{path}: a broken report: {error!r}") from None
@@ -126,47 +125,27 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged:
         after: the second run.
         judged: which judgement is compared.
     """
-    first, second = _verdicts(before, judged), _verdicts(after, judged)
-    common = [key for key in first if key in second]
+    first, second = _by_case(before), _by_case(after)
+    was, now = ({key: one[judged]["verdict"] for key, one in run.items()} for run in (first, second))
+    common = [key for key in was if key in now]
     changes = [
-        Change(*key, second[key].command, first[key].verdict, second[key].verdict, second[key].detail)
+        Change(*key, second[key]["command"], was[key], now[key], second[key][judged]["detail"])
         for key in common
-        if first[key].verdict != second[key].verdict
+        if was[key] != now[key]
     ]
+    gone = [key for key in was if key not in now]
     return Comparison(
         judged,
-        _passed(first, common),
-        _passed(second, common),
+        Score(sum(was[key] == _PASSED for key in common), len(common)),
+        Score(sum(now[key] == _PASSED for key in common), len(common)),
         fixed=tuple(change for change in changes if change.after == _PASSED),
         broken=tuple(change for change in changes if change.before == _PASSED),
         changed=tuple(change for change in changes if _PASSED not in (change.before, change.after)),
-        only_before=tuple(repeat_name(*key) for key in first if key not in second),
-        lost=tuple(repeat_name(*key) for key in first if key not in second and first[key].verdict == _PASSED),
-        only_after=tuple(repeat_name(*key) for key in second if key not in first),
+        only_before=tuple(repeat_name(*key) for key in gone),
+        lost=tuple(repeat_name(*key) for key in gone if was[key] == _PASSED),
+        only_after=tuple(repeat_name(*key) for key in now if key not in was),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    command: str
-    verdict: str
-    detail: str
-
-
-def _verdicts(report: Mapping[str, Any], judged: Judged) -> dict[_Key, _Verdict]:
-    return {
-        (str(one["case"]), _repeat(one["repeat"])): _Verdict(
-            str(one["command"]), str(one[judged]["verdict"]), str(one[judged]["detail"])
-        )
-        for one in report["results"]
-    }
-
-
-def _repeat(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError(f"{value!r} is no repeat")
-    return value
-
-
-def _passed(verdicts: Mapping[_Key, _Verdict], among: list[_Key]) -> Score:
-    return Score(sum(verdicts[key].verdict == _PASSED for key in among), len(among))
+def _by_case(report: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    return {(one["case"], one["repeat"]): one for one in report["results"]}

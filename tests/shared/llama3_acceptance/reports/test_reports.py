@@ -270,7 +270,6 @@ def _broken(**part: object) -> str:
         ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 2"),
         ('{"llama3_tools_report": 2}', "a broken report: KeyError('results')"),
         ('{"llama3_tools_report": 2, "results": []}', "a broken report: KeyError('run')"),
-        (_broken(repeat=-1), "a broken report: TypeError('-1 is no repeat')"),
         (_broken(coerced={}), "a broken report: KeyError('verdict')"),
     ],
 )
