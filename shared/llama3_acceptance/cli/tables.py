@@ -18,8 +18,8 @@ from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
 _SHOWN_FAILURES = 20
-_WIDE = 88
-"""From how many columns on a score and its interval are in one line."""
+_GAP = 2
+"""Between two columns: one of the padding, and one of the box."""
 
 
 def print_results(
@@ -46,12 +46,20 @@ def print_results(
     tables += [("allowances, of those that passed", scores.let_through, None)] if scores.let_through else []
     for title, rows, total in tables:
         screen.print()
-        screen.print(_table(title, rows, total, gap=" " if screen.width >= _WIDE else "\n"))
+        table = _table(title, rows, total, gap=" ")
+        screen.print(table if _fits(screen, table) else _table(title, rows, total, gap="\n"))
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     if results.missing:
         screen.print(Text(f"\n{_count(len(results.missing), 'response')} missing: the run is not complete.", "yellow"))
     for one in thresholds:
         screen.print(Text(f"\n{escape_invisible(str(one))}", "green" if one.is_met else "red"), soft_wrap=True)
+
+
+def _fits(screen: Console, table: Table) -> bool:
+    """Return whether a table has room on a screen without a break in a name or in a score."""
+    names, *scores = [[screen.measure(cell) for cell in (column.header, *column.cells)] for column in table.columns]
+    widths = [max(cell.minimum for cell in names), *(max(cell.maximum for cell in column) for column in scores)]
+    return sum(widths) + _GAP * len(scores) <= screen.width
 
 
 def _table(title: str, rows: Iterable[Row], total: Row | None, gap: str) -> Table:
