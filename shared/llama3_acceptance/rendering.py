@@ -45,11 +45,9 @@ def _mended(call: FoundCall) -> Iterator[str]:
 def shown_judging(suite: Suite) -> dict[str, str]:
     """Say by what a suite's responses are judged, under the suite's own keys: reports have them all.
 
-    >>> shown_judging(Suite("Clocks", (), (), reading=Reading(["json", "pythonic"])))
-    ... # doctest: +NORMALIZE_WHITESPACE
-    {'format': 'json', 'multiple': 'no', 'formats': 'json, pythonic', 'repair': 'no', 'starts_reasoning': 'no',
-     'text_calls': 'yes', 'direct_answers': 'answer_question, calculate, tell_joke', 'stringified_lists': 'yes',
-     'native_calls_only': 'no'}
+    >>> judging = shown_judging(Suite("Clocks", (), ()))
+    >>> judging["format"], judging["repair"], judging["direct_answers"]
+    ('json', 'no', 'answer_question, calculate, tell_joke')
     """
     prompt, policies = suite.prompt, asdict(suite.policies)
     if not policies.pop("allow_direct_answers"):

@@ -13,7 +13,6 @@ from click.testing import Result
 from commands import ANSWERS, URL, accept, answering, ask, refused, words
 from endpoints.server import LoopbackServer
 from endpoints.wire import answer_error, api
-from runs import MENDED
 
 
 def test_a_run_prints_scores_by_tool_and_by_reason_and_what_failed(suite: str) -> None:
@@ -109,16 +108,6 @@ def test_a_run_may_stop_at_the_first_failure_and_go_on(suite: str, tmp_path: Pat
     assert last == "stopped at the first failure: 2 of 4 responses are in. The same command with --resume goes on"
     assert "2 responses are missing" in stopped.stdout
     assert "all 3/4" in words(resumed.stdout)
-
-
-def test_a_run_may_be_resumed_and_read_in_another_way(suite: str, tmp_path: Path) -> None:
-    results = tmp_path / "results.jsonl"
-    with answering(MENDED, *ANSWERS[1:]) as server:
-        assert "all 2/4" in words(ask(server, suite, "--results", results).stdout)
-        asked = len(server.requests)
-        add(suite, "reading: {repair: true}")
-        assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume").stdout)
-        assert len(server.requests) == asked
 
 
 def test_the_options_reach_the_endpoint(suite: str) -> None:

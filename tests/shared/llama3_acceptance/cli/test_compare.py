@@ -64,9 +64,3 @@ def test_the_score_decides_the_status_of_a_comparison(reports: tuple[Path, Path]
     alone = reports[0].with_name("alone.json")
     alone.write_text(json.dumps({**json.loads(reports[0].read_text("utf-8")), "results": [dim]}), "utf-8")
     assert accept("--compare", alone, worse, "--score", score).exit_code == status
-
-
-def test_a_comparison_without_a_loss_succeeds(reports: tuple[Path, Path]) -> None:
-    before, after = reports
-    assert accept("--compare", after, before).exit_code == 0
-    assert accept("--compare", before, before).exit_code == 0

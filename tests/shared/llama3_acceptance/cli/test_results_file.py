@@ -35,22 +35,11 @@ def test_a_resumed_run_asks_again_what_had_no_response(suite: str, tmp_path: Pat
     results = tmp_path / "results.jsonl"
     with answering(answer_error(500, "oops"), *ANSWERS[1:]) as server:
         assert ask(server, suite, "--results", results).exit_code == 1
+    results.write_bytes(results.read_bytes()[:-1])  # as an editor leaves it
     with answering(ANSWERS[0]) as server:
         ask(server, suite, "--results", results, "--resume")
     assert cases(results) == ["kitchen", "dim", "joke", "hello", "kitchen"]
     assert "all 3/4" in words(accept(suite, "--replay", results).stdout)
-
-
-def test_a_run_may_be_resumed_with_fewer_repeats(suite: str, tmp_path: Path) -> None:
-    results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
-    with answering(*ANSWERS, *["No."] * 4) as server:
-        ask(server, suite, "--repeats", 2, "--results", results)
-        asked = len(server.requests)
-        ask(server, suite, "--results", results, "--resume", "--json", report)
-        assert len(server.requests) == asked
-    overall = json.loads(report.read_text("utf-8"))["scores"]["overall"]["parsed"]
-    assert (overall["count"], overall["total"]) == (3, 4)
-    assert len(cases(results)) == 8
 
 
 def test_half_a_line_of_something_else_is_not_written_over(suite: str, tmp_path: Path) -> None:
@@ -93,15 +82,6 @@ def test_the_results_of_another_run_are_refused(
     assert other.exit_code == 2
     assert f"{results} is of another run: {message}" in words(other.stderr)
     assert results.read_bytes() == before
-
-
-def test_an_expectation_may_change_before_a_run_is_resumed(suite: str, tmp_path: Path) -> None:
-    results = tmp_path / "results.jsonl"
-    with answering(*ANSWERS) as server:
-        ask(server, suite, "--results", results)
-        Path(suite).write_text(SUITE_YAML.replace("level: 20}}\n    tags", "level: 25}}\n    tags"), "utf-8")
-        assert ask(server, suite, "--results", results, "--resume").exit_code in {0, 1}
-    assert len(cases(results)) == 4
 
 
 def test_a_results_file_that_cannot_be_written_ends_the_run_and_shows_what_is_in(suite: str) -> None:

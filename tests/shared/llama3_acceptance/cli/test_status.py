@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
@@ -93,16 +92,6 @@ def test_a_report_that_cannot_be_written_loses_no_other(suite: str, outputs: Pat
     result = accept(suite, "--replay", outputs, "--json", full, "--html", page)
     assert (result.exit_code, page.exists()) == (2, True)
     assert result.stderr == f"Error: {tmp_path}/\\x1b{'x' * 150}: No space left on device\n"
-
-
-def test_a_page_without_its_library_loses_no_other_report(
-    suite: str, outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    page, junit = tmp_path / "a.html", tmp_path / "a.xml"
-    result = accept(suite, "--replay", outputs, "--html", page, "--junit", junit)
-    assert (result.exit_code, page.exists(), junit.exists()) == (2, False, True)
-    assert "pip install 'llama3-tools[acceptance]'" in result.stderr
 
 
 def test_what_a_server_says_cannot_command_the_terminal(suite: str, tmp_path: Path) -> None:

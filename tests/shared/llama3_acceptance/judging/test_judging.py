@@ -332,27 +332,6 @@ def test_what_a_limit_ended_is_no_call(reason: str | None, expected: Verdict):
     assert judge(PRINTED, response, suite).parsed.verdict is expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"Write `{SUM}` to add.",
-        'She is {"name": "Alice", "age": 5}.',
-        'She is {"name": "Ali',
-        "```\nf({})\n```",
-        "I set {kitchen} to on.",
-        "Hm {",
-        "It is calculate(",
-        "calculate(x) adds numbers.",
-        "The tag <tool_call> wraps a call, `<function=calculate>` does, too.",
-        "<|python_tag|>Hello!",
-        "Use `{'name': 'calculate'}`.",
-        "<think><|python_tag|>print(17*23)</think>Hello!",
-    ],
-)
-def test_what_is_shown_or_data_is_an_answer_in_words(text: str):
-    assert verdict(GREETING, text) is Verdict.PASSED
-
-
 def test_a_broken_call_beside_a_good_one_is_remarked():
     parsed = judged(TURN_ON, f"{GOOD}; {SUM[:-3]}").parsed
     assert parsed.passed
@@ -432,6 +411,13 @@ def test_calls_in_another_order_fail_only_where_the_order_matters():
     assert verdict(replace(both, ordered=True), f"{SUM}; {GOOD}") is Verdict.PASSED
 
 
+def test_an_integer_of_any_length_is_judged():
+    parsed = judged(TURN_ON, f'{{"name": "turn_on", "parameters": {{"area": {"9" * 5000}}}}}').parsed
+    assert (parsed.verdict, len(parsed.detail) < 300) == (Verdict.MISSING_ARGUMENT, True)
+    native = {"tool_calls": [{"function": {"name": "clock", "arguments": {"n": 10**5000}}}]}
+    assert verdict(TURN_ON, native) is Verdict.WRONG_TOOL
+
+
 def test_what_the_schema_takes_by_default_may_be_left_out_or_written():
     rule = {"area": ArgumentRule(("hall",)), "brightness": ArgumentRule((100,))}
     expected = replace(TURN_ON, alternatives=((ExpectedCall("turn_on", rule),),))
@@ -446,13 +432,6 @@ def test_what_the_schema_takes_by_default_may_be_left_out_or_written():
         verdict(replace(TURN_ON, alternatives=((half,),)), call("turn_on", area="hall", brightness=50))
         is Verdict.PASSED
     )
-
-
-def test_an_integer_of_any_length_is_judged():
-    parsed = judged(TURN_ON, f'{{"name": "turn_on", "parameters": {{"area": {"9" * 5000}}}}}').parsed
-    assert (parsed.verdict, len(parsed.detail) < 300) == (Verdict.MISSING_ARGUMENT, True)
-    native = {"tool_calls": [{"function": {"name": "clock", "arguments": {"n": 10**5000}}}]}
-    assert verdict(TURN_ON, native) is Verdict.WRONG_TOOL
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, '{"name": "turn_on", "parameters": ' + '{"a":' * 5000, "\ud800", "\x00"])
@@ -475,12 +454,6 @@ def test_words_that_a_limit_ended_are_truncated_wherever_words_would_pass(respon
         assert parsed.detail.startswith("the answer in words is cut off (finish_reason ")
     assert verdict(TURN_ON, response("The answer is")) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
     assert verdict(TURN_ON, response(f"{GOOD} I")) is Verdict.PASSED
-
-
-def test_a_sentence_is_said_once():
-    case = replace(CALCULATE, alternatives=((*CALCULATE.alternatives[0], *CALCULATE.alternatives[0]),))
-    detail = judged(case, f"{SUM.replace('2+2', '1')}; {SUM.replace('2+2', '1')}").parsed.detail
-    assert detail == 'calculate: expression is "1", expected "2+2"'
 
 
 @pytest.mark.parametrize(

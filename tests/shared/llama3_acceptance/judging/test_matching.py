@@ -35,6 +35,7 @@ NOT_ACCEPTED = [
     (ArgumentRule((5,)), "5"),
     (ArgumentRule((1,)), True),
     (ArgumentRule((20,), tolerance=0.1), 20.2),
+    (ArgumentRule((1.5,), tolerance=1), 10**400),
     (ArgumentRule((["a", "b"],)), ["b", "a"]),
     (ArgumentRule((["a", "b"],)), "['b', 'a']"),
     (ArgumentRule((["a", "a", "b"],), unordered=True), ["a", "b", "b"]),

@@ -112,11 +112,6 @@ def test_a_call_in_a_form_that_is_not_read_is_no_answer_in_words(formats: Any):
     assert judged(GREETING, "She is {name}.", Reading(formats)).passed
 
 
-def test_the_tags_around_a_call_are_no_broken_one():
-    two = replace(TIME, alternatives=((ExpectedCall("clock"),) * 2,))
-    assert judged(two, f"<tool_call>{CLOCK}</tool_call>", Reading("json")).verdict is Verdict.MISSING_CALL
-
-
 def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
     code = judged(TIME, PYTHON, Reading("all"))
     assert (code.verdict, [call.name for call in code.calls]) == (Verdict.UNKNOWN_TOOL, ["code_interpreter"])
@@ -194,11 +189,6 @@ def test_where_reasoning_came_apart_the_text_does_not_begin_inside_it(response: 
     assert read_response(response) == Answer("Hello!", reasoning="Hm.")
     assert judged(GREETING, response, Reading(starts_reasoning=True)).passed
     assert judged(GREETING, response, Reading()).passed
-
-
-def test_thoughts_are_put_together_and_odd_ones_left_out():
-    blocks = [{"type": "reasoning", "reasoning": one} for one in ("Hm.", "", None, 7, [7, {"text": "So."}])]
-    assert read_response({"content": blocks}).reasoning == "Hm.\n\nSo."
 
 
 def of_llama_index(text: str, **options: Any) -> object:

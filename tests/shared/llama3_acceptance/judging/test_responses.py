@@ -173,18 +173,6 @@ def test_a_block_of_an_unknown_type_is_an_error(block: dict[str, str]):
         read_response({"content": [block]})
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"response": "", "context": [1, 2], "total_duration": 5, "done": True},
-        AIMessage("", response_metadata={"model_name": "llama"}).model_dump(),
-    ],
-    ids=["Ollama", "LangChain"],
-)
-def test_what_servers_add_to_an_empty_text_is_no_text(message: dict[str, object]):
-    assert read_response(message) == Answer()
-
-
 @pytest.mark.parametrize("text", [{"value": "Hello!"}, 7, [{"value": "Hello!"}], [7]], ids=str)
 def test_a_text_that_is_none_is_an_error_too(text: object):
     with pytest.raises(TypeError, match=r"got a message whose text cannot be read: a dict with the keys content$"):
@@ -197,16 +185,15 @@ def test_the_blocks_of_anthropic_are_text_and_calls():
     assert answer == Answer("Sure.", (FoundCall("f", {"n": 1}, '{"n": 1}'),), finish_reason="tool_use")
 
 
-def test_a_response_of_the_responses_api_says_why_it_is_incomplete():
-    items = [{"type": "message", "content": [{"type": "output_text", "text": "It is"}]}]
-    response = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": items}
-    assert read_response(response) == Answer("It is", finish_reason="max_output_tokens")
-
-
 @pytest.mark.parametrize("written", ['{"n": NaN}', '{"n": 1}{', '{"n": 1e999}', {"n": float("nan")}], ids=str)
 def test_arguments_of_a_server_are_held_to_strict_json(written: object):
     message = {"tool_calls": [{"function": {"name": "f", "arguments": written}}]}
     assert read_response(message).calls[0].arguments is None
+
+
+def test_an_error_in_place_of_a_response_is_told():
+    with pytest.raises(TypeError, match="got an error: model not found"):
+        read_response({"error": "model not found"})
 
 
 @pytest.mark.parametrize(

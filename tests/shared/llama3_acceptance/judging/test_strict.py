@@ -18,9 +18,7 @@ from llama3_acceptance import (
     Prompt,
     Reading,
     Suite,
-    SuiteCase,
     Verdict,
-    assert_tool_call,
     judge,
 )
 from llama3_acceptance.running.asking import ask
@@ -139,12 +137,6 @@ def test_its_call_and_its_words_are_judged_as_any_other(case: Case, text: str, v
     assert judged(case, text).verdict is verdict
 
 
-def test_what_came_before_the_object_as_the_prompt_began_is_thought() -> None:
-    thinking = replace(suite(TEA), reading=Reading(starts_reasoning=True))
-    assert judge(TEA, f"Five minutes.</think>{GOOD}", thinking).parsed.passed
-    assert judge(TEA, {"content": GOOD, "reasoning_content": "Hm."}, thinking).parsed.passed
-
-
 def test_the_model_is_asked_for_the_format_and_the_server_is_sent_the_schema() -> None:
     request = ask(TEA, suite(TEA))
     assert '"tool_call": null or' in request["messages"][0]["content"]
@@ -159,18 +151,6 @@ def test_a_server_may_be_sent_the_schema_in_another_way_or_not_at_all() -> None:
     asked = ask(TEA, suite(TEA, prompt=replace(ONE, response_format="json_object")))["response_format"]
     assert (asked["type"], "pattern" in asked["schema"]["properties"]["message"]) == ("json_object", True)
     assert "response_format" not in ask(TEA, suite(TEA, prompt=replace(ONE, response_format="none")))
-
-
-def test_a_test_has_the_request_and_the_judgement() -> None:
-    case = SuiteCase(TEA, suite(TEA))
-    assert "response_format" in case.request
-    assert case.check(GOOD).parsed.passed
-    with pytest.raises(AssertionError, match=r"^wrong_format: wrong_shape: "):
-        case.check(CALL)
-    (call,) = assert_tool_call(GOOD, "timer", prompt=ONE)
-    assert call.arguments == {"minutes": 5}
-    with pytest.raises(AssertionError, match=r"^wrong_format: "):
-        assert_tool_call(CALL, "timer", prompt=ONE)
 
 
 @pytest.mark.parametrize(

@@ -93,13 +93,6 @@ def test_the_page_says_where_each_segment_of_an_output_went() -> None:
     assert "\\x1b[2J \\u202e" in html
 
 
-def test_a_verdict_that_coercion_changed_is_shown_twice() -> None:
-    html = report_html(judged(OUTPUTS))
-    assert 'data-parsed="wrong_type" data-coerced="passed"' in html
-    assert html.count('title="after coercion">') == 1
-    assert "<h3>Calls after coercion</h3>" in html
-
-
 def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     call = {"type": "function", "function": {"name": "set_light", "arguments": '{"room": "kitchen"}'}}
     results = judged({"kitchen": ["No.", {"tool_calls": [call]}]}, errors={"dim": "HTTP 500: <oops>"}, repeats=2)
@@ -183,14 +176,6 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
         assert shown in html
 
 
-def test_a_run_in_which_all_passed_is_told_as_such() -> None:
-    results = judged({"kitchen": KITCHEN, "dim": KITCHEN, "joke": KITCHEN, "hello": KITCHEN})
-    html = report_html(replace(results, results=results.results[:1] * 1000))
-    assert '<p class="share">100<small> %</small></p>' in html
-    assert '<rect class="bar-interval" x="99.62" y="3" width="0.50" height="2"/>' in html
-    assert "<dt>missing</dt>" not in html
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     with chromium(tmp_path_factory.mktemp("browser")) as started:
@@ -268,31 +253,6 @@ def test_a_row_shows_its_responses_and_a_button_the_others_again(page: Chrome) -
         find(page, "#group").click()
         assert len(shown(page)) == 4
         assert not find(page, "#group").is_displayed()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
-def test_focus_never_goes_under_the_bar_that_sticks(browser: Chrome, tmp_path: Path, backwards: bool) -> None:
-    from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415 - only where there is a browser
-
-    results = judged({"kitchen": [f"{KITCHEN} {n}" for n in range(60)]}, repeats=60)
-    path = tmp_path / "long.html"
-    path.write_text(report_html(results), "utf-8")
-    metrics = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    browser.get(path.as_uri())
-    assert find(browser, "#filters").value_of_css_property("position") == "sticky"
-    browser.execute_script("document.querySelectorAll('.result summary')[arguments[0]].focus()", 59 if backwards else 0)
-    for _ in range(50):
-        keys = ActionChains(browser)
-        (
-            keys.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT) if backwards else keys.send_keys(Keys.TAB)
-        ).perform()
-        top, bar = browser.execute_script(
-            "return [document.activeElement.getBoundingClientRect().top,"
-            " document.getElementById('filters').getBoundingClientRect().bottom]"
-        )
-        assert top >= bar
 
 
 @pytest.mark.browser

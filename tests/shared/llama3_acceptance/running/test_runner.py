@@ -88,14 +88,6 @@ def test_the_tools_stand_before_the_first_user_message() -> None:
     assert HISTORY[0]["content"] == "Hi"
 
 
-def test_the_tools_stand_in_the_system_message_where_the_suite_says_so() -> None:
-    first, *rest = asked(Prompt(system="Be brief.", tools_in="system"))["messages"]
-    assert first["content"].startswith("Be brief.\n\nGiven the following functions")
-    assert rest == [*HISTORY, {"role": "user", "content": "Make tea"}]
-    (alone, *_) = asked(Prompt(tools_in="system"))["messages"]
-    assert (alone["role"], alone["content"][:5]) == ("system", "Given")
-
-
 def test_the_examples_of_the_prompt_come_first() -> None:
     examples = ({"role": "user", "content": "Tea!"}, {"role": "assistant", "content": "{}"})
     first, *rest = asked(Prompt(examples=examples))["messages"]
@@ -131,11 +123,6 @@ def test_what_is_done_is_not_asked_again() -> None:
     with serving([HELLO]) as server:
         run_suite(SUITE, Endpoint(server.base_url, "llama"), QUICK, records.append, done=done)
     assert [one.case for one in records] == ["joke"]
-
-
-def test_nothing_is_asked_where_all_is_done() -> None:
-    done = {(case.id, 0) for case in SUITE.cases}
-    run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama"), QUICK, pytest.fail, done=done)
 
 
 def test_requests_are_under_way_at_once_but_no_more_than_allowed() -> None:

@@ -150,13 +150,6 @@ def test_messages_may_lack_their_content_and_a_result_is_any_value(tmp_path: Pat
     assert case.history == ({"role": "assistant", "tool_calls": [{"name": "f"}]}, {"role": "tool", "content": 7})
 
 
-def test_what_a_suite_leaves_out_is_as_lenient_beside_what_it_says(tmp_path: Path):
-    text = cases('- {command: "a\tb", tags: [], expect: {any_of: [{tool: clock}]}}\n')
-    suite = load(f"{text}match: {{equal: folded}}\npolicies: {{text_calls: false}}\n", tmp_path)
-    assert suite.cases == (Case("a\tb", "a\tb", ((ExpectedCall("clock"),),), line=11),)
-    assert suite.policies == Policies(text_calls=False)
-
-
 def test_a_value_may_be_one_that_coercion_makes_another_of_its_type(tmp_path: Path):
     written = cases("- {command: Hi, expect: {tool: set_light, arguments: {state: LOW}}}")
     suite = load(written.replace("{type: string}", "{enum: [low, high]}"), tmp_path)
@@ -467,11 +460,6 @@ NONE_OR_TWO = "- {command: Hi, expect: {any_of: [none, [{tool: clock}, {tool: cl
 )
 def test_what_a_call_may_pass_with_is_no_contradiction(tmp_path: Path, text: str):
     assert load(text, tmp_path)
-
-
-def test_an_alias_is_read_where_it_is_no_flood(tmp_path: Path):
-    suite = load(cases("- {command: Hi, expect: &a {tool: clock}}\n- {command: Ho, expect: *a}"), tmp_path)
-    assert suite.cases[0].alternatives == suite.cases[1].alternatives
 
 
 @pytest.mark.parametrize(
