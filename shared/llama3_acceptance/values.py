@@ -380,43 +380,6 @@ class Judgements(NamedTuple):
         return self.coerced if coerced else self.parsed
 
 
-@dataclass(frozen=True, slots=True)
-class CaseResult:
-    """One response to one case: what came, and what it is worth."""
-
-    case_id: str
-    """The id of the case."""
-    repeat: int
-    """Which of the case's repeats it is, from 0 on."""
-    output: str
-    """The text of the response, as it came."""
-    native_calls: tuple[FoundCall, ...]
-    """The calls that the server sent as such."""
-    parsed: Judgement
-    """What the model did."""
-    coerced: Judgement
-    """The same after coercion."""
-    latency: float = 0
-    """Seconds from the request to the whole response."""
-    usage: Mapping[str, int] | None = field(default=None, hash=False)
-    """Tokens, as the server counted them."""
-    error: str | None = None
-    """Why there was no response."""
-    reasoning: str | None = None
-    """What the model thought, if the server keeps that apart."""
-    finish_reason: str | None = None
-    """Why the server stopped, in its own word."""
-
-    @property
-    def name(self) -> str:
-        """The case, and which repeat if it is not the first: `tea`, `tea[1]`."""
-        return repeat_name(self.case_id, self.repeat)
-
-    def judgement(self, *, coerced: bool) -> Judgement:
-        """Return one of the two judgements."""
-        return Judgements(self.parsed, self.coerced).of(coerced=coerced)
-
-
 def has_default(schema: object) -> bool:
     """Return whether the schema of a parameter has a default."""
     return isinstance(schema, Mapping) and "default" in schema  # a schema may be `true`

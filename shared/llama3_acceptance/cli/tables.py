@@ -12,8 +12,8 @@ from rich.text import Text
 from llama3_acceptance.reports.comparison import Change, Comparison
 from llama3_acceptance.reports.scores import Row, score
 from llama3_acceptance.reports.thresholds import ThresholdResult
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import CaseResult, repeat_name
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 from llama3_acceptance.rendering import few, shown_judging
 from llama3_acceptance.reports.scores import NO_TOOL
 from llama3_acceptance.reports.thresholds import Threshold, ThresholdResult, check_thresholds
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Case, CaseResult, Judgement, Verdict
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import Case, Judgement, Verdict
 from llama3_tools.text.escaping import escape_invisible
 
 
@@ -26,7 +26,7 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
         thresholds: the shares that have to pass.
     """
     cases = {case.id: case for case in results.suite.cases}
-    several = any(result.repeat for result in results.results) or any(repeat for _, repeat in results.missing)
+    several = any(result.record.repeat for result in results.results) or any(repeat for _, repeat in results.missing)
 
     def named(case: Case, repeat: int, seconds: float = 0) -> ET.Element:
         name = f"{case.id}[{repeat}]" if several else case.id
@@ -34,9 +34,8 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
 
     tests = []
     for result in results.results:
-        case = cases[result.case_id]
-        test = named(case, result.repeat, result.latency)
-        tests.append(_judged(test, result, case, coerced=coerced, counts_alone=not thresholds))
+        test = named(result.case, result.record.repeat, result.record.latency)
+        tests.append(_judged(test, result, coerced=coerced, counts_alone=not thresholds))
     tests += [_missing(named(cases[id_], repeat), cases[id_]) for id_, repeat in results.missing]
     checked = check_thresholds(results, thresholds, coerced=coerced)
     tests += [_threshold(_testcase(str(one.threshold), f"{results.suite.name}.min-pass"), one) for one in checked]
@@ -45,7 +44,7 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
         "failures": str(_having(tests, "failure")),
         "errors": str(_having(tests, "error")),
         "skipped": str(_having(tests, "skipped")),
-        "time": _seconds(sum(result.latency for result in results.results)),
+        "time": _seconds(sum(result.record.latency for result in results.results)),
     }
     name = escape_invisible(results.suite.name)
     suite = ET.Element("testsuite", {"name": name, **counts})
@@ -72,7 +71,7 @@ def _having(tests: Iterable[ET.Element], kind: str) -> int:
     return sum(test.find(kind) is not None for test in tests)
 
 
-def _judged(test: ET.Element, result: CaseResult, case: Case, *, coerced: bool, counts_alone: bool) -> ET.Element:
+def _judged(test: ET.Element, result: CaseResult, *, coerced: bool, counts_alone: bool) -> ET.Element:
     judgement = result.judgement(coerced=coerced)
     if judgement.passed and judgement.detail:
         properties = ET.SubElement(test, "properties")
@@ -87,8 +86,8 @@ def _judged(test: ET.Element, result: CaseResult, case: Case, *, coerced: bool, 
             kind, about = "failure", {"type": judgement.verdict.value, "message": message}
         else:
             kind, about = "skipped", {"message": f"{judgement.verdict}: {message}"}
-        ET.SubElement(test, kind, about).text = escape_invisible(_explained(result, case, judgement))
-    ET.SubElement(test, "system-out").text = escape_invisible(result.output)
+        ET.SubElement(test, kind, about).text = escape_invisible(_explained(result, judgement))
+    ET.SubElement(test, "system-out").text = escape_invisible(result.answer.text)
     return test
 
 
@@ -106,15 +105,15 @@ def _threshold(test: ET.Element, result: ThresholdResult) -> ET.Element:
     return test
 
 
-def _explained(result: CaseResult, case: Case, judgement: Judgement) -> str:
-    lines = [f"command: {case.command}"]
+def _explained(result: CaseResult, judgement: Judgement) -> str:
+    lines = [f"command: {result.case.command}"]
     if result.parsed.verdict is not result.coerced.verdict:
         lines.append(f"as written: {result.parsed.verdict}; after coercion: {result.coerced.verdict}")
     if judgement.verdict is not Verdict.NO_RESPONSE:
         calls = few([f"{call.name} {call.arguments_json}" for call in judgement.calls]) or "none"
         lines.append(f"calls ({judgement.source}): {calls}")
-    if case.line and result.error is None:
-        lines.append(f"line {case.line} of the suite")
+    if result.case.line and result.error is None:
+        lines.append(f"line {result.case.line} of the suite")
     return "\n".join(lines)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Allowance, Case, CaseResult, Judgement, Verdict
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import Allowance, Case, Judgement, Verdict
 
 NO_TOOL = "(no call)"
 """What tables call the tool of a case that expects no call."""
@@ -109,7 +109,6 @@ def _passed(judgements: Sequence[Judgement]) -> Score:
 
 def score(results: Results) -> Scores:
     """Score a run."""
-    cases = {case.id: case for case in results.suite.cases}
     found = results.results
 
     def passed(name: str, among: Iterable[CaseResult]) -> Row:
@@ -118,7 +117,7 @@ def score(results: Results) -> Scores:
 
     def grouped(names_of: Callable[[Case], Iterable[str]]) -> tuple[Row, ...]:
         names = dict.fromkeys(name for case in results.suite.cases for name in names_of(case))
-        rows = (passed(name, (one for one in found if name in names_of(cases[one.case_id]))) for name in names)
+        rows = (passed(name, (one for one in found if name in names_of(one.case))) for name in names)
         return tuple(row for row in rows if row.parsed.total)
 
     passes = [[one for both in found if (one := both.judgement(coerced=coerced)).passed] for coerced in _BOTH]

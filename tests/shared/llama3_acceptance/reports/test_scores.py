@@ -61,7 +61,7 @@ def test_a_row_is_perfect_if_all_passed_and_nothing_had_to_let_it() -> None:
 
 def test_each_repeat_counts_and_a_tool_that_was_not_asked_for_has_no_row() -> None:
     results = judged({"kitchen": [KITCHEN, "No."]}, errors={"dim": "no response within 1 s"}, repeats=2)
-    assert [(one.case_id, one.repeat) for one in results.results] == [("kitchen", 0), ("dim", 0), ("kitchen", 1)]
+    assert [(one.case.id, one.record.repeat) for one in results.results] == [("kitchen", 0), ("dim", 0), ("kitchen", 1)]
     assert results.missing == (("joke", 0), ("hello", 0), ("dim", 1), ("joke", 1), ("hello", 1))
     scores = score(results)
     assert scores.overall.parsed == Score(1, 3, 1)
