@@ -93,13 +93,9 @@ CALL = '{"name": "timer", "parameters": {"minutes": 5}}'
 GOOD = single("On it.", "timer", minutes=5)
 WRONG_FORMAT = {
     "JSON in text": (f"Sure: {CALL}", "text_around"),
-    "a fence": (f"```json\n{GOOD}\n```", "text_around"),
-    "text after": (f"{GOOD} Done.", "text_around"),
-    "a token": (f"{GOOD}<|eot_id|>", "text_around"),
     "a thought": (f"<think>Hm.</think>{GOOD}", "text_around"),
     "words": ("Hello!", "no_json"),
     "a key too many": (GOOD.replace('{"message"', '{"mood": 1, "message"', 1), "wrong_shape"),
-    "two objects": (f"{GOOD}{GOOD}", ""),
     "several calls": (several("", 5), "wrong_shape"),
     "nothing": ("", ""),
 }
@@ -119,22 +115,6 @@ def test_a_call_of_the_server_is_not_in_the_object() -> None:
     parsed = judged(TEA, message)
     told = 'the call is in tool_calls, not in the object: timer({"minutes": 5})'
     assert (parsed.verdict, parsed.detail) == (Verdict.WRONG_FORMAT, told)
-
-
-@pytest.mark.parametrize(
-    ("case", "text", "verdict"),
-    [
-        pytest.param(TEA, single("", "timer", minutes=6), Verdict.WRONG_VALUE, id="another value"),
-        pytest.param(TEA, single("", "open"), Verdict.UNKNOWN_TOOL, id="a tool that is not declared"),
-        pytest.param(TEA, single("Soon."), Verdict.DIRECT_ANSWER_NOT_ALLOWED, id="words where a call is expected"),
-        pytest.param(TEA, single(""), Verdict.MISSING_CALL, id="neither words nor a call"),
-        pytest.param(GREETING, single(""), Verdict.NO_RESPONSE, id="no words where words are expected"),
-        pytest.param(GREETING, single('{"minutes": 5}'), Verdict.MALFORMED, id="JSON for words"),
-        pytest.param(TEA, GOOD[:-9], Verdict.TRUNCATED, id="cut off"),
-    ],
-)
-def test_its_call_and_its_words_are_judged_as_any_other(case: Case, text: str, verdict: Verdict) -> None:
-    assert judged(case, text).verdict is verdict
 
 
 def test_the_model_is_asked_for_the_format_and_the_server_is_sent_the_schema() -> None:

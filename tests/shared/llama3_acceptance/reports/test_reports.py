@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -156,6 +157,14 @@ def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
     results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
     assert report_junit(results).decode() == JUNIT
     assert junit(results, coerced=True).get("failures") == "1"
+
+
+def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
+    results = judged(MIXED)
+    of_file = tuple(replace(one, case=replace(one.case, line=6)) for one in results.results)
+    suite = junit(replace(results, run=replace(results.run, started=""), results=of_file))
+    assert suite.get("timestamp") is None
+    assert "line 6 of the suite" in (suite.findall("testcase")[1].findtext("failure") or "")
 
 
 def test_junit_tells_repeats_apart() -> None:
