@@ -78,7 +78,7 @@ def _leave_out(why: str, options: list[str]) -> None:
     type=click.FloatRange(0, 86_400, min_open=True),
     default=120,
     show_default=True,
-    help="The most seconds for one answer.",
+    help="The most seconds for one attempt.",
 )
 @click.option(
     "--retries", type=click.IntRange(0), default=2, show_default=True, help="How often to send a failed request again."
