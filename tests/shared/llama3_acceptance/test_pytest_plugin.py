@@ -82,11 +82,6 @@ def test_the_configuration_can_name_them(session: pytest.Pytester):
     run(session).assert_outcomes(passed=1, failed=1)
 
 
-def test_several_suites_are_run_one_after_the_other(session: pytest.Pytester):
-    result = run(session, "--llama3-suite", "commands.yaml", "--llama3-suite", "commands.yaml")
-    result.assert_outcomes(passed=2, failed=2)
-
-
 def test_without_a_suite_the_test_says_how_to_name_one(session: pytest.Pytester):
     result = run(session)
     result.assert_outcomes(errors=1)

@@ -321,12 +321,6 @@ def test_what_a_limit_ended_is_no_call(reason: str | None, expected: Verdict):
     assert judge(PRINTED, response, suite).parsed.verdict is expected
 
 
-def test_a_broken_call_beside_a_good_one_is_remarked():
-    parsed = judged(TURN_ON, f"{GOOD}; {SUM[:-3]}").parsed
-    assert parsed.passed
-    assert parsed.detail.startswith("beside it, a call that cannot be read")
-
-
 def test_a_broken_call_is_the_reason_for_a_missing_one():
     both = replace(TURN_ON, alternatives=((*TURN_ON.alternatives[0], *CALCULATE.alternatives[0]),))
     assert verdict(both, f"{GOOD}; {SUM[:-3]}") is Verdict.TRUNCATED
@@ -355,20 +349,6 @@ def test_thoughts_alone_are_no_answer(text: str):
     assert judged(GREETING, text).parsed.verdict is Verdict.NO_RESPONSE
     assert judged(CALCULATE, text).parsed.detail == "neither text nor a call, only reasoning"
     assert judged(GREETING, f"{text} Hello!").parsed.passed
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *["<|python_tag|>clock()", "<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"],
-        *["{} <think><|python_tag|>print(1)</think>", "{} <|python_tag|>clock()"],
-    ],
-)
-def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
-    good = text.replace("{}", '{"name": "clock", "arguments": {}}')
-    clock = ExpectedCall("clock")
-    case = Case("c", "c", ((clock, clock), (clock,)))
-    assert (judged(case, good).parsed.verdict, judged(case, good).parsed.detail) == (Verdict.PASSED, "")
 
 
 @pytest.mark.parametrize("name", ["turn_on", "clock", "open"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -283,32 +282,3 @@ def test_an_error_of_the_taker_ends_the_run() -> None:
 
     with serving(itertools.repeat(HELLO)) as server, pytest.raises(OSError, match="disk full"):
         run_suite(SUITE, Endpoint(server.base_url, "llama"), Settings(concurrency=3, retries=0), take)
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Python as it starts at a terminal: behind a shell's `&` it would ignore interrupts."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_an_interrupt_ends_the_run_at_once_with_requests_under_way() -> None:
-    ready = threading.Event()
-
-    def model(request: Request) -> Answer:
-        if "kitchen" not in str(request.body["messages"]):
-            ready.wait(20)
-        return answer_json({"choices": [{"message": {"content": "Hello."}}]})
-
-    def take(_: Record) -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    started = time.monotonic()
-    with serving(api(["llama"], model)) as server:
-        with pytest.raises(KeyboardInterrupt):
-            run_suite(SUITE, Endpoint(server.base_url, "llama"), Settings(concurrency=4, retries=0), take)
-        waited = time.monotonic() - started
-        ready.set()
-    assert waited < 15

@@ -165,13 +165,6 @@ def test_without_its_library_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
         load(SMALLEST, tmp_path)
 
 
-@pytest.mark.parametrize(("written", "formats"), [("json", ("json",)), ("[json, code]", ("json", "code"))])
-def test_one_form_of_calls_or_several_are_read(tmp_path: Path, written: str, formats: tuple[str, ...]):
-    suite = load(f"{SMALLEST}reading: {{formats: {written}}}\n", tmp_path)
-    assert suite.reading == Reading(formats)
-    assert not suite.extractor.extract("<function=clock>{}</function>").tools_called
-
-
 @pytest.mark.parametrize("written", ["true", "false"])
 def test_direct_answers_can_be_turned_off(tmp_path: Path, written: str):
     policies = load(f"{SMALLEST}policies: {{direct_answers: {written}}}\n", tmp_path).policies
