@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
+from typing import Any
 
 from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Suite
 from llama3_tools.values import shortened
@@ -43,21 +44,28 @@ def _mended(call: FoundCall) -> Iterator[str]:
 
 
 def shown_judging(suite: Suite) -> dict[str, str]:
-    """Say by what a suite's responses are judged, under the suite's own keys: reports have them all.
+    """Say by what a suite's responses are judged, in the suite's own keys: reports have them all.
 
     >>> judging = shown_judging(Suite("Clocks", (), ()))
-    >>> judging["format"], judging["repair"], judging["direct_answers"]
-    ('json', 'no', 'answer_question, calculate, tell_joke')
+    >>> judging["prompt"], judging["reading"]
+    ('format json; multiple no', 'formats default; repair no; starts_reasoning no')
     """
     prompt, policies = suite.prompt, asdict(suite.policies)
     if not policies.pop("allow_direct_answers"):
         policies["direct_answers"] = False
-    options = {"format": prompt.format, "multiple": prompt.multiple, **asdict(suite.reading), **policies}
-    words: dict[object, str] = {True: "yes", False: "no", None: "default", frozenset(): "none"}
+    parts = {"prompt": {"format": prompt.format, "multiple": prompt.multiple}, "reading": asdict(suite.reading)}
     return {
-        name: words.get(value) or (value if isinstance(value, str) else ", ".join(sorted(value)))
-        for name, value in options.items()
+        part: "; ".join(f"{name} {_shown_option(value)}" for name, value in options.items())
+        for part, options in {**parts, "policies": policies}.items()
     }
+
+
+def _shown_option(value: Any) -> str:  # noqa: ANN401 - of any of the three
+    if value is None or isinstance(value, str):
+        return value or "default"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(sorted(value)) or "none"
 
 
 def shown_json(value: object) -> str:

@@ -103,19 +103,18 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "facts"),
+    ("changes", "told"),
     [
-        ({}, {"format": "json", "text_calls": "yes", "direct_answers": "answer_question, calculate, tell_joke"}),
-        ({"policies": Policies(allow_direct_answers=False, stringified_lists=False)}, {"direct_answers": "no"}),
-        ({"policies": Policies(direct_answers=frozenset())}, {"direct_answers": "none"}),
-        ({"prompt": Prompt(format="strict", multiple=True)}, {"format": "strict", "multiple": "yes"}),
+        ({}, "text_calls yes; direct_answers answer_question, calculate, tell_joke; stringified_lists yes"),
+        ({"policies": Policies(allow_direct_answers=False)}, "direct_answers no; "),
+        ({"policies": Policies(direct_answers=frozenset())}, "direct_answers none; "),
+        ({"prompt": Prompt(format="strict", multiple=True)}, "format strict; multiple yes<"),
+        ({"reading": Reading(["json"], starts_reasoning=True)}, "formats json; repair no; starts_reasoning yes<"),
     ],
 )
-def test_the_page_says_by_what_it_judges(changes: dict[str, Any], facts: dict[str, str]) -> None:
+def test_the_page_says_by_what_it_judges(changes: dict[str, Any], told: str) -> None:
     results = judged(OUTPUTS)
-    html = report_html(replace(results, suite=replace(results.suite, **changes)))
-    for name, fact in facts.items():
-        assert f"<div><dt>{name}</dt><dd>{fact}</dd></div>" in html
+    assert told in report_html(replace(results, suite=replace(results.suite, **changes)))
 
 
 def test_failures_come_first_then_what_was_let_through() -> None:
@@ -166,7 +165,6 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
     thought = f"I could {KITCHEN}.</think>Then "
     outputs = {"kitchen": thought + KITCHEN, "hello": [{"content": f"Hello! {KITCHEN}", "reasoning": "Hm."}]}
     html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
-    assert "<dt>starts_reasoning</dt><dd>yes</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
     for shown in (
         '<span class="quotation" title="quotation, in which nothing counts as a call">I could</span>',

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from llama3_acceptance.rendering import shown_judging
 from llama3_acceptance.reports.comparison import Change, Comparison, compare_reports, differences, read_report
 from llama3_acceptance.reports.json_report import report_json
 from llama3_acceptance.reports.junit import report_junit
@@ -113,15 +114,9 @@ JUNIT = f"""\
     <properties>
       <property name="model" value="llama3.1" />
       <property name="base_url" value="http://127.0.0.1:8080/v1" />
-      <property name="format" value="json" />
-      <property name="multiple" value="no" />
-      <property name="formats" value="default" />
-      <property name="repair" value="no" />
-      <property name="starts_reasoning" value="no" />
-      <property name="text_calls" value="yes" />
-      <property name="direct_answers" value="answer_question, calculate, tell_joke" />
-      <property name="stringified_lists" value="yes" />
-      <property name="native_calls_only" value="no" />
+      <property name="prompt" value="format json; multiple no" />
+      <property name="reading" value="formats default; repair no; starts_reasoning no" />
+      <property name="policies" value="POLICIES" />
       <property name="missing" value="0" />
     </properties>
     <testcase name="kitchen" classname="Home.set_light" time="0.500">
@@ -155,7 +150,7 @@ calls (text): set_light {{"room": "hall", "level": "20"}}</failure>
 
 def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
     results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
-    assert report_junit(results).decode() == JUNIT
+    assert report_junit(results).decode() == JUNIT.replace("POLICIES", shown_judging(results.suite)["policies"])
     assert junit(results, coerced=True).get("failures") == "1"
 
 
