@@ -474,12 +474,6 @@ def test_a_file_of_another_encoding_is_told(tmp_path: Path):
         load_suite(tmp_path / "commands.yaml")
 
 
-def test_a_suite_is_loaded_from_a_file():
-    data: Any = {"cases": []}
-    with pytest.raises(TypeError, match="the path of a file, not a dict"):
-        load_suite(data)
-
-
 def test_more_parameters_than_the_schema_names_are_known_where_it_is_open(tmp_path: Path):
     tool = "{name: f, parameters: {type: object, properties: {a: {}}, additionalProperties: true}}"
     text = f"tools: [{tool}]\ncases: [{{command: Hi, expect: {{tool: f, arguments: {{b: 1}}}}}}]"
