@@ -124,6 +124,11 @@ def test_what_is_done_is_not_asked_again() -> None:
     assert [one.case for one in records] == ["joke"]
 
 
+def test_nothing_is_asked_where_all_is_done() -> None:
+    done = {(case.id, 0) for case in SUITE.cases}
+    run_suite(SUITE, Endpoint("http://127.0.0.1:9/v1", "llama"), QUICK, pytest.fail, done=done)
+
+
 def test_requests_are_under_way_at_once_but_no_more_than_allowed() -> None:
     lock, together = threading.Lock(), threading.Barrier(2, timeout=20)
     busy, most = 0, 0
