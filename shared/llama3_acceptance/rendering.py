@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import islice
+from typing import Any
 
-from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Reading, Suite
+from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Suite
 from llama3_tools.values import shortened
 
 _FEW = 8
@@ -42,48 +44,28 @@ def _mended(call: FoundCall) -> Iterator[str]:
 
 
 def shown_judging(suite: Suite) -> dict[str, str]:
-    """Say by what a suite's responses are judged, one phrase for each rule: reports have them all.
+    """Say by what a suite's responses are judged, in the suite's own keys: reports have them all.
 
-    >>> for name, words in shown_judging(Suite("Clocks", (), ())).items():
-    ...     print(name, words, sep=": ")
-    read: by the rules
-    calls: those in tool_calls; without any, those in the text
-    words: pass in place of answer_question, calculate and tell_joke
-    lists: a string that contains a list is that list, if a list is expected
+    >>> judging = shown_judging(Suite("Clocks", (), ()))
+    >>> judging["prompt"], judging["reading"]
+    ('format json; multiple no', 'formats default; repair no; starts_reasoning no')
     """
-    policies, prompt = suite.policies, suite.prompt
-    if prompt.format == "strict":
-        asked = "several calls" if prompt.multiple else "one call at most"
-        calls = f"in the strict format alone: one object with a message and {asked}"
-    elif policies.native_calls_only:
-        calls = "those in tool_calls alone; any JSON in the text fails"
-    elif policies.text_calls:
-        calls = "those in tool_calls; without any, those in the text"
-    else:
-        calls = "those in tool_calls alone; a call in the text fails"
-    tools = sorted(policies.direct_answers)
-    listed = " and ".join(filter(None, [", ".join(tools[:-1]), *tools[-1:]]))
-    words = f"pass in place of {listed}" if listed else "pass in place of no tool, unless a case says so"
+    prompt, policies = suite.prompt, asdict(suite.policies)
+    if not policies.pop("allow_direct_answers"):
+        policies["direct_answers"] = False
+    parts = {"prompt": {"format": prompt.format, "multiple": prompt.multiple}, "reading": asdict(suite.reading)}
     return {
-        "read": shown_reading(suite.reading),
-        "calls": calls,
-        "words": words if policies.allow_direct_answers else "never pass in place of a call",
-        "lists": "a string that contains a list is that list, if a list is expected"
-        if policies.stringified_lists
-        else "a string that contains a list is a string",
+        part: "; ".join(f"{name} {_shown_option(value)}" for name, value in options.items())
+        for part, options in {**parts, "policies": policies}.items()
     }
 
 
-def shown_reading(reading: Reading) -> str:
-    """Say how text was read.
-
-    >>> shown_reading(Reading()), shown_reading(Reading(["json", "pythonic"], repair=True, starts_reasoning=True))
-    ('by the rules', 'with repairs, beginning inside reasoning; no calls but json, pythonic')
-    """
-    manner = "with repairs" if reading.repair else "by the rules"
-    begins = "beginning inside reasoning" if reading.starts_reasoning else ""
-    forms = f"; no calls but {', '.join(reading.formats)}" if reading.formats else ""
-    return ", ".join(filter(None, [manner, begins])) + forms
+def _shown_option(value: Any) -> str:  # noqa: ANN401 - of any of the three
+    if value is None or isinstance(value, str):
+        return value or "default"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(sorted(value)) or "none"
 
 
 def shown_json(value: object) -> str:
@@ -147,7 +129,7 @@ def shown_around(value: object, rule: ArgumentRule) -> tuple[str, str]:
     'aaaaaaaaaaab" (503 characters)'
     """
     found, accepted = shown_json(value), list(map(shown_json, rule.any_of))
-    at = max(_first_difference(found, one) for one in accepted)
+    at = max((_first_difference(found, one) for one in accepted), default=0)
     return _cut(found, at), _rule(rule, [_cut(one, at) for one in accepted])
 
 

@@ -5,27 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from llama3_acceptance.cli.numbers import FiniteNumber
-from llama3_acceptance.values import ResponseFormat, SuitePromptFormat
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.text import read_json
 
 _FILE = click.Path(path_type=Path)
-
-
 _MOST_REPEATS = 10_000
 
-_ASKING = frozenset(
-    {
-        *("base_url", "model", "api_key", "concurrency", "timeout", "retries", "repeats", "temperature", "seed"),
-        *("max_tokens", "extra_body", "results_file", "resume", "fail_fast"),
-    }
-)
+_SETTINGS = ("repeats", "concurrency", "timeout", "retries", "temperature", "seed", "max_tokens", "extra_body")
+"""How to ask."""
+_ASKING = frozenset({*_SETTINGS, "base_url", "model", "api_key", "results_file", "resume", "fail_fast"})
 """What only says whom to ask, how, and where to keep what comes."""
 _COMPARING = frozenset({"compare", "judged", "color"})
 """What a comparison looks at."""
@@ -34,12 +27,9 @@ _COMPARING = frozenset({"compare", "judged", "color"})
 def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> dict[str, Any]:
     try:
         read = read_json(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-    try:
         json.dumps(read, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"not JSON: {error}") from None
+        raise click.BadParameter(str(error)) from None
     if not isinstance(read, dict):
         raise click.BadParameter("expected a JSON object")
     return read
@@ -85,10 +75,10 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests at once.")
 @click.option(
     "--timeout",
-    type=FiniteNumber(0, min_open=True),
+    type=click.FloatRange(0, 86_400, min_open=True),
     default=120,
     show_default=True,
-    help="The most seconds for one answer.",
+    help="The most seconds for one attempt.",
 )
 @click.option(
     "--retries", type=click.IntRange(0), default=2, show_default=True, help="How often to send a failed request again."
@@ -96,7 +86,7 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option(
     "--repeats", type=click.IntRange(1, _MOST_REPEATS), default=1, show_default=True, help="How often to ask each case."
 )
-@click.option("--temperature", type=FiniteNumber(0), default=0, show_default=True, help="The sampling temperature.")
+@click.option("--temperature", type=click.FloatRange(0), default=0, show_default=True, help="The sampling temperature.")
 @click.option("--seed", type=int, help="The seed of the first repeat; each further repeat takes the next number.")
 @click.option(
     "--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="The longest answer, in tokens."
@@ -106,16 +96,6 @@ def _leave_out(why: str, options: list[str]) -> None:
     callback=_json_object,
     default="{}",
     help="What else to send with each request, such as '{\"top_k\": 1}'.",
-)
-@click.option(
-    "--prompt-format",
-    type=click.Choice(get_args(SuitePromptFormat)),
-    help="How to ask for calls, not as the suite says.",
-)
-@click.option(
-    "--response-format",
-    type=click.Choice(get_args(ResponseFormat)),
-    help="How to send the schema of the strict format, not as the suite says.",
 )
 @click.option(
     "--score",
@@ -161,9 +141,11 @@ def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed 
     _check_together(click.get_current_context())
     from llama3_acceptance.cli.accept_options import Options  # noqa: PLC0415 - slow, and `extract` does without
     from llama3_acceptance.cli.acceptance_run import compare, run  # noqa: PLC0415 - as above
+    from llama3_acceptance.running.runner import Settings  # noqa: PLC0415 - as above
 
     screen = console(color)
     pair = options.pop("compare")
     if pair:
         sys.exit(compare(screen, *pair, judged=options["judged"]))
-    sys.exit(run(screen, console(color, stderr=True), Options(**options)))
+    settings = Settings(**{name: options.pop(name) for name in _SETTINGS})
+    sys.exit(run(screen, console(color, stderr=True), Options(settings=settings, **options)))

@@ -13,10 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from llama3_acceptance.cli.accept_options import Options
 from llama3_acceptance.cli.results_file import append, take_up
 from llama3_acceptance.cli.tables import print_failure
-from llama3_acceptance.running.asking import commands_fingerprint, fingerprint, prompt_options
+from llama3_acceptance.running.asking import fingerprint, prompt_options
 from llama3_acceptance.running.records import Record, Run
 from llama3_acceptance.running.results import Results, judge_record, judge_records
-from llama3_acceptance.running.runner import Endpoint, EndpointError, Settings, run_suite
+from llama3_acceptance.running.runner import Endpoint, EndpointError, run_suite
 from llama3_acceptance.values import Suite
 from llama3_tools.text.escaping import escape_invisible
 
@@ -26,16 +26,7 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
     if not options.base_url or not options.model:
         raise click.UsageError("name an endpoint with --base-url and a model with --model, or outputs with --replay")
     _check_prompt(suite)
-    settings = Settings(
-        repeats=options.repeats,
-        concurrency=options.concurrency,
-        timeout=options.timeout,
-        retries=options.retries,
-        temperature=options.temperature,
-        seed=options.seed,
-        max_tokens=options.max_tokens,
-        extra=options.extra_body,
-    )
+    settings, repeats = options.settings, options.settings.repeats
     started = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     run = Run(
         suite.name,
@@ -44,23 +35,17 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
         options.base_url,
         settings.sent(),
         started,
-        commands_fingerprint(suite),
         prompt_options(suite),
     )
     records: tuple[Record, ...] = ()
     if options.results_file is not None:
-        run, records = take_up(
-            options.results_file,
-            run,
-            resume=options.resume,
-            say=lambda text: errors.print(escape_invisible(text), soft_wrap=True),
-        )
-    done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < options.repeats}
+        run, records = take_up(options.results_file, run, resume=options.resume)
+    done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < repeats}
     kept = {(one.case, one.repeat): one for one in records if (one.case, one.repeat) in done}
     trouble = None
     watch = _Watch(errors, suite, options)
     try:
-        with _progress(errors, len(suite.cases) * options.repeats, len(done)) as advance:
+        with _progress(errors, len(suite.cases) * repeats, len(done)) as advance:
 
             def take(record: Record) -> None:
                 kept[record.case, record.repeat] = record
@@ -74,7 +59,7 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
             endpoint = Endpoint(options.base_url, options.model, options.api_key)
             run_suite(suite, endpoint, settings, take, done=done)
     except _FirstFailureError:
-        results = judge_records(suite, run, kept.values(), repeats=options.repeats)
+        results = judge_records(suite, run, kept.values(), repeats=repeats)
         told = f"stopped at the first failure: {_so_far(results, options)}"
         errors.print(escape_invisible(told), soft_wrap=True)
         return results, None
@@ -84,7 +69,7 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
         trouble = str(error)
     except OSError as error:
         trouble = f"{options.results_file}: {error.strerror or error}"  # pragma: no cover - the same
-    results = judge_records(suite, run, kept.values(), repeats=options.repeats)
+    results = judge_records(suite, run, kept.values(), repeats=repeats)
     return results, _advised(trouble, results, options)
 
 
@@ -96,10 +81,10 @@ def _check_prompt(suite: Suite) -> None:
     asked = f"the prompt asks for calls in the text ({wanted})"
     if suite.policies.native_calls_only or not suite.policies.text_calls:
         raise click.UsageError(
-            f"{asked}, and a policy fails every call there: use --prompt-format native, or let calls in the text count"
+            f"{asked}, and a policy fails every call there: use the prompt's format native, or let calls in text count"
         )
     if read is not None and not {wanted, "all"} & ({read} if isinstance(read, str) else {*read}):
-        raise click.UsageError(f"{asked}, and the suite's reading leaves that form out: use --prompt-format")
+        raise click.UsageError(f"{asked}, and the suite's reading leaves that form out: use it as the prompt's format")
 
 
 def _advised(trouble: str | None, results: Results, options: Options) -> str | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from llama3_acceptance.reports.comparison import Judged
 from llama3_acceptance.reports.thresholds import Threshold, parse_threshold
-from llama3_acceptance.suites.load import load_suite
-from llama3_acceptance.values import ResponseFormat, Suite, SuitePromptFormat
+from llama3_acceptance.running.runner import Settings
+from llama3_acceptance.values import Suite
 from llama3_tools.cli.status import CannotRunError
 
 
@@ -23,16 +22,7 @@ class Options:
     base_url: str | None
     model: str | None
     api_key: str
-    concurrency: int
-    timeout: float
-    retries: int
-    repeats: int
-    temperature: float
-    seed: int | None
-    max_tokens: int
-    extra_body: dict[str, Any]
-    prompt_format: SuitePromptFormat | None
-    response_format: ResponseFormat | None
+    settings: Settings
     judged: Judged
     min_pass: tuple[str, ...]
     results_file: Path | None
@@ -42,22 +32,6 @@ class Options:
     json_file: Path | None
     junit: Path | None
     html: Path | None
-
-
-def read_suite(options: Options) -> Suite:
-    """Read the suite, with the prompt that the command line asks for."""
-    suite = load_suite(options.suite_file)
-    prompt = suite.prompt
-    try:
-        if options.prompt_format == "strict":
-            prompt = replace(prompt, format="strict")
-        elif options.prompt_format is not None:
-            prompt = replace(prompt, format=options.prompt_format, multiple=False, response_format="json_schema")
-        if options.response_format is not None:
-            prompt = replace(prompt, response_format=options.response_format)
-        return replace(suite, prompt=prompt)
-    except ValueError as error:
-        raise click.UsageError(f"{options.suite_file}: {error}") from None
 
 
 def read_thresholds(options: Options, suite: Suite) -> tuple[Threshold, ...]:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from llama3_acceptance.cli.accept_asking import ask_and_judge
-from llama3_acceptance.cli.accept_options import Options, check_files, read_suite, read_thresholds
-from llama3_acceptance.cli.reports import write_reports
+from llama3_acceptance.cli.accept_options import Options, check_files, read_thresholds
 from llama3_acceptance.cli.tables import print_comparison, print_results
 from llama3_acceptance.reports.comparison import Judged, compare_reports, differences, read_report
-from llama3_acceptance.reports.thresholds import check_thresholds
+from llama3_acceptance.reports.html_page import report_html
+from llama3_acceptance.reports.json_report import report_json
+from llama3_acceptance.reports.junit import report_junit
+from llama3_acceptance.reports.thresholds import Threshold, check_thresholds
 from llama3_acceptance.running.asking import fingerprint
-from llama3_acceptance.running.records import Recording, RecordsError, Run, read_records
+from llama3_acceptance.running.records import Recording, RecordsError, Run, read_records, to_json
 from llama3_acceptance.running.results import Results, judge_records
-from llama3_acceptance.suites.load import SuiteError
+from llama3_acceptance.suites.load import SuiteError, load_suite
 from llama3_acceptance.values import Suite
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
@@ -56,7 +58,7 @@ def run(screen: Console, errors: Console, options: Options) -> int:
         The exit status.
     """
     with _explained():
-        suite = read_suite(options)
+        suite = load_suite(options.suite_file)
         wanted = read_thresholds(options, suite)
         check_files(options)
         if options.replay is not None:
@@ -67,7 +69,7 @@ def run(screen: Console, errors: Console, options: Options) -> int:
     is_written, is_coerced = True, options.judged == "coerced"
     thresholds = check_thresholds(results, wanted, coerced=is_coerced)
     if results.results or trouble is None:
-        is_written = write_reports(errors, results, options, wanted)  # first: whoever reads the tables may go away
+        is_written = _write_reports(errors, results, options, wanted)  # first: whoever reads the tables may go away
         print_results(screen, results, coerced=is_coerced, thresholds=thresholds)
     if trouble is not None:
         errors.print(f"Error: {escape_invisible(trouble)}", soft_wrap=True)
@@ -79,6 +81,26 @@ def run(screen: Console, errors: Console, options: Options) -> int:
         are_enough = all(one.judgement(coerced=is_coerced).passed for one in results.results)
     has_all = not results.missing and all(one.error is None for one in results.results)
     return PASSED if are_enough and has_all else CASES_FAILED
+
+
+def _write_reports(errors: Console, results: Results, options: Options, thresholds: Sequence[Threshold]) -> bool:
+    """Write the reports that were asked for, say what could not be written, and return whether all could."""
+    reports: dict[Path | None, Callable[[], bytes]] = {
+        options.json_file: lambda: to_json(report_json(results), indent=2).encode(),
+        options.junit: lambda: report_junit(results, coerced=options.judged == "coerced", thresholds=thresholds),
+        options.html: lambda: report_html(results).encode(),
+    }
+    is_written = True
+    for path, make in reports.items():
+        if path is None:
+            continue
+        try:
+            path.write_bytes(make())
+        except (OSError, MissingExtraError) as error:
+            why = getattr(error, "strerror", None) or error
+            errors.print(f"Error: {escape_invisible(str(path))}: {why}", soft_wrap=True)
+            is_written = False
+    return is_written
 
 
 def _judged(suite: Suite, recording: Recording) -> Results:

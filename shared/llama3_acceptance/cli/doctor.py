@@ -11,7 +11,6 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from llama3_acceptance.cli.numbers import FiniteNumber
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
@@ -20,9 +19,6 @@ from llama3_tools.text.escaping import escape_invisible
 if TYPE_CHECKING:
     from llama3_acceptance.doctor.advice import Advice
     from llama3_acceptance.doctor.finding import Finding
-
-_LONGEST = 24 * 60 * 60
-"""The longest --timeout, in seconds."""
 
 
 @click.command(short_help="Find out why a model does not call its tools.")
@@ -40,7 +36,7 @@ _LONGEST = 24 * 60 * 60
 )
 @click.option(
     "--timeout",
-    type=FiniteNumber(0, _LONGEST, min_open=True),
+    type=click.FloatRange(0, 86_400, min_open=True),
     default=120,
     show_default=True,
     help="The most seconds for all questions together.",

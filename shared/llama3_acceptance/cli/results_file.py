@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from llama3_acceptance.running.records import Record, Recording, Run, read_records, to_json, written
 from llama3_tools.cli.status import CannotRunError
 
 
-def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -> tuple[Run, tuple[Record, ...]]:
+def take_up(path: Path, run: Run, *, resume: bool) -> tuple[Run, tuple[Record, ...]]:
     """Return what a file contains already, and make it end where a line can follow.
 
     Args:
         path: the file; it need not be there.
         run: the run that goes on with it.
         resume: whether to go on with a file that is not empty.
-        say: takes what the user should know.
 
     Returns:
         The run that the file began with, or else this one; and its responses.
@@ -31,10 +29,7 @@ def take_up(path: Path, run: Run, *, resume: bool, say: Callable[[str], None]) -
     if not resume:
         raise CannotRunError(f"{path} already has responses: continue with --resume, or use another file")
     recording = read_records(path)
-    if recording.end == 0 and _begins(path, run):
-        say(f"{path} has no response and half a line: it is started anew")
-    else:
-        _check_same(run, recording)
+    _check_same(run, recording)
     with path.open("r+b") as file:
         file.truncate(recording.end)
         file.seek(max(recording.end - 1, 0))
@@ -51,25 +46,21 @@ def append(path: Path, run: Run, record: Record) -> None:
         file.write(f"{written(record)}\n")
 
 
-def _begins(path: Path, run: Run) -> bool:
-    """Return whether a file is at most the beginning of a run's first line."""
-    half, head = path.read_bytes(), written(run).partition(":")[0].encode()
-    return half.startswith(head) or head.startswith(half)
-
-
 def _check_same(run: Run, recording: Recording) -> None:
     """Refuse to mix the responses of two runs in one file."""
     before = recording.run
     if before is None:
-        raise CannotRunError(f"{recording.path} was not written by --results: it does not say what was asked")
+        raise CannotRunError(f"{recording.path} does not say what was asked: continue with a file of --results")
     differences = [
         f"its {name} is {getattr(before, name)!r}, not {getattr(run, name)!r}"
         for name in ("suite", "model")
         if getattr(before, name) != getattr(run, name)
     ]
     if not differences and before.fingerprint != run.fingerprint:
-        differences = ["the suite asks something else now: its tools, prompt or commands have changed"]
-    if not differences and dict(before.settings) != dict(run.settings):
-        differences = [f"its settings are {to_json(before.settings)}, not {to_json(run.settings)}"]
+        differences = ["the suite asks something else now: its tools or commands have changed"]
+    for name in ("prompt", "settings"):
+        was, now = getattr(before, name), getattr(run, name)
+        if not differences and dict(was) != dict(now):
+            differences = [f"{name}: {to_json(was)}, now {to_json(now)}"]
     if differences:
         raise CannotRunError(f"{recording.path} is of another run: {'; '.join(differences)}")

@@ -10,18 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from llama3_acceptance.reports.comparison import Change, Comparison
-from llama3_acceptance.reports.scores import Row, merged, score
+from llama3_acceptance.reports.scores import Row, score
 from llama3_acceptance.reports.thresholds import ThresholdResult
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import CaseResult, repeat_name
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
 _SHOWN_FAILURES = 20
 _GAP = 2
 """Between two columns: one of the padding, and one of the box."""
-_FOLDED = 2
-"""From how many rows without a fault on these are one."""
 
 
 def print_results(
@@ -65,7 +63,6 @@ def _fits(screen: Console, table: Table) -> bool:
 
 
 def _table(title: str, rows: Iterable[Row], total: Row | None, gap: str) -> Table:
-    """Return the scores as a table. Rows without a fault are one, so that those with one are seen."""
     rows = list(rows)
     has_clean = any(row.parsed.clean is not None for row in rows)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
@@ -75,16 +72,9 @@ def _table(title: str, rows: Iterable[Row], total: Row | None, gap: str) -> Tabl
         table.add_column(name.replace(" ", gap))
         if has_clean:
             table.add_column("clean", justify="right", no_wrap=True)
-    perfect = [row for row in rows if row.is_perfect]
-    folded = perfect if len(perfect) >= _FOLDED else []
     for row in rows:
-        if row not in folded:
-            table.add_row(
-                Text(escape_invisible(row.name)), *_scores(row, gap), style="green" if row.name == "passed" else ""
-            )
-    if folded:
-        names = ", ".join(escape_invisible(row.name) for row in folded)
-        table.add_row(Text(f"all of {names}", "green"), *_scores(merged(folded), gap))
+        is_good = row.name == "passed" or row.is_perfect
+        table.add_row(Text(escape_invisible(row.name)), *_scores(row, gap), style="green" if is_good else "")
     if total is not None:
         table.add_section()
         table.add_row(total.name, *_scores(total, gap), style="bold")
@@ -99,16 +89,8 @@ def _scores(row: Row, gap: str) -> Iterator[str]:
 
 
 def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -> None:
-    if not failed:
-        return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
-    table.add_column(no_wrap=True, style="red")
-    table.add_column(overflow="fold")
-    for result in failed[:_SHOWN_FAILURES]:
-        table.add_row(*_failure(result, coerced=coerced))
-    screen.print(Text(f"\n{len(failed)} failed", "bold red"))
-    screen.print(table)
+    shown = [_failure(result, coerced=coerced) for result in failed[:_SHOWN_FAILURES]]
+    _print_rows(screen, Text(f"{len(failed)} failed", "bold red"), "red", shown)
     if len(failed) > _SHOWN_FAILURES:
         screen.print(Text(f"and {len(failed) - _SHOWN_FAILURES} more: --html or --json has them all", "dim"))
 
@@ -146,12 +128,11 @@ def print_comparison(
         screen.print(Text(escape_invisible(difference), "yellow"), soft_wrap=True)
     names = {"parsed": "parsed", "coerced": "after coercion"}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("passed", escape_invisible(before), escape_invisible(after), "fixed", "broken", "p (sign test)"):
+    for heading in ("passed", escape_invisible(before), escape_invisible(after), "fixed", "broken"):
         table.add_column(Text(heading), overflow="fold")
     several = list(comparisons)
     for one in several:
-        counts = (str(len(one.fixed)), str(len(one.broken)), f"{one.p_value:.2g}")
-        table.add_row(names[one.judged], str(one.before), str(one.after), *counts)
+        table.add_row(names[one.judged], str(one.before), str(one.after), str(len(one.fixed)), str(len(one.broken)))
     screen.print(table)
     for one in several:
         for kind, style, changes in (("fixed", "green", one.fixed), ("broken", "red", one.broken)):
@@ -166,16 +147,28 @@ def print_comparison(
 
 
 def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[Change]) -> None:
+    rows = [
+        (
+            Text(escape_invisible(repeat_name(one.case, one.repeat))),
+            escape_invisible(f"{one.before} → {one.after}"),
+            _detail(one.detail),
+        )
+        for one in changes
+    ]
+    _print_rows(screen, Text(heading, "bold"), style, rows)
+
+
+def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple[Text, str, Text]]) -> None:
+    """Print responses, each with its verdict and the reason."""
     table = Table.grid(padding=(0, 2))
     table.add_column(overflow="fold")
     table.add_column(no_wrap=True, style=style)
     table.add_column(overflow="fold")
-    for one in changes:
-        name = repeat_name(one.case, one.repeat)
-        verdicts = f"{one.before} → {one.after}"
-        table.add_row(Text(escape_invisible(name)), Text(escape_invisible(verdicts)), _detail(one.detail))
+    for name, verdict, detail in rows:
+        table.add_row(name, Text(verdict), detail)
     if table.row_count:
-        screen.print(Text(f"\n{heading}", "bold"))
+        screen.print()
+        screen.print(heading)
         screen.print(table)
 
 

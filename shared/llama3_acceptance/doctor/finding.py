@@ -8,34 +8,6 @@ from typing import Literal, TypeAlias
 IN_BETWEEN = "put llama3-tools in between: it finds the calls in the text"
 """What to do about most of what a server loses."""
 
-FindingCode: TypeAlias = Literal[
-    "unreachable",
-    "not_openai",
-    "key_refused",
-    "model_missing",
-    "server_error",
-    "server_busy",
-    "too_slow",
-    "gateway",
-    "template_wrong",
-    "tools_refused",
-    "tools_ignored",
-    "no_calls",
-    "malformed_calls",
-    "calls_as_text",
-    "calls_lost",
-    "calls_unreadable",
-    "stream_differs",
-    "thinks_long",
-    "context_limit",
-    "results_refused",
-    "arguments_mistyped",
-    "unknown_tool",
-    "tool_choice_ignored",
-    "finish_reason_wrong",
-]
-"""The name of a finding."""
-
 StillWorks: TypeAlias = Literal["native", "text", "nothing"]
 """What works in spite of a finding: the server's own calls, only calls in the text, or nothing that is known."""
 
@@ -44,7 +16,7 @@ StillWorks: TypeAlias = Literal["native", "text", "nothing"]
 class Finding:
     """One thing that is wrong, or worth knowing."""
 
-    code: FindingCode
+    code: str
     """Its name, for programs: `calls_as_text`."""
     what: str
     """What was found."""

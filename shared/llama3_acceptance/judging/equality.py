@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import normalize
@@ -76,8 +75,6 @@ class _Comparison:
             return False
         if not self.rule.unordered:
             return all(map(self.equal, accepted, value))
-        if not self.rule.tolerance:
-            accepted, value = _without_common(accepted, value)
         fits = []
         for one in accepted:
             fits.append([self.equal(one, other) for other in value])
@@ -90,27 +87,6 @@ class _Comparison:
             return bool(abs(accepted - value) <= self.rule.tolerance * _ROUNDING)
         except OverflowError:  # an integer that no float can contain
             return False
-
-
-def _without_common(one: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Leave out the words and numbers that are in both: without a tolerance, each may be paired with itself."""
-    common = _scalars(one) & _scalars(other)
-    return _without(one, common.copy()), _without(other, common)
-
-
-def _scalars(items: Iterable[Any]) -> Counter[tuple[type, Any]]:
-    return Counter((type(item), item) for item in items if isinstance(item, (str, int, float)))
-
-
-def _without(items: Iterable[Any], common: Counter[tuple[type, Any]]) -> list[Any]:
-    rest = []
-    for item in items:
-        key = (type(item), item)
-        if isinstance(item, (str, int, float)) and common[key]:
-            common[key] -= 1
-        else:
-            rest.append(item)
-    return rest
 
 
 def _folded(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from llama3_acceptance.judging.json_in_text import json_in
-from llama3_acceptance.judging.matching import Difference, calls_differences, list_remarks
+from llama3_acceptance.judging.matching import Difference, calls_differences
 from llama3_acceptance.judging.responses import Answer, read_response
 from llama3_acceptance.judging.strict_answers import read_strict_answer
 from llama3_acceptance.judging.unread_calls import find_unread_calls
@@ -102,10 +102,7 @@ class _Judging:
             or (self._mismatch(calls) if calls else self._answer())
         )
         if not faults:
-            lists = self._lists(calls)
-            return Judgement(
-                Verdict.PASSED, self._remark(calls, lists), calls, source, tuple(self._allowances(calls, lists))
-            )
+            return Judgement(Verdict.PASSED, self._remark(calls), calls, source, tuple(self._allowances(calls)))
         details = [few(list(dict.fromkeys(fault.detail for fault in faults))), few(mended_remarks(calls))]
         return Judgement(faults[0].verdict, "; ".join(filter(None, details)), calls, source)
 
@@ -140,26 +137,24 @@ class _Judging:
         return faults
 
     def _mismatch(self, calls: tuple[FoundCall, ...]) -> list[Difference]:
-        """Return what differs from the alternative that is the least different."""
-        _, least = self._nearest(calls)
+        """Fault calls that differ from each alternative, by the one that is the least different."""
+        least = self._nearest(calls, stringified_lists=self.suite.policies.stringified_lists)
         if least and least[0].verdict is Verdict.MISSING_CALL:
             return [*self._unread(), *least]
         return least
 
-    def _nearest(self, calls: tuple[FoundCall, ...]) -> tuple[tuple[ExpectedCall, ...], list[Difference]]:
-        """Return the alternative that is the least different, and all that differs from it."""
+    def _nearest(self, calls: tuple[FoundCall, ...], *, stringified_lists: bool) -> list[Difference]:
+        """Return what differs from the alternative that is the least different."""
         everything = [
             calls_differences(
                 [self._with_defaults(expected) for expected in alternative],
                 calls,
                 ordered=self.case.ordered,
-                stringified_lists=self.suite.policies.stringified_lists,
+                stringified_lists=stringified_lists,
             )
             for alternative in self.case.alternatives
         ]
-        sizes = [[(-one.verdict.gravity, len(found)) for one in found[:1]] for found in everything]
-        nearest = sizes.index(min(sizes))
-        return self.case.alternatives[nearest], everything[nearest]
+        return min(everything, key=lambda found: [(-one.verdict.gravity, len(found)) for one in found[:1]])
 
     def _answer(self) -> list[Difference]:
         """Fault an answer without calls, unless words are what is expected or allowed."""
@@ -211,28 +206,22 @@ class _Judging:
         defaults = {name: schema["default"] for name, schema in schemas if has_default(schema)}
         return replace(expected, defaults={**defaults, **expected.defaults})
 
-    def _lists(self, calls: tuple[FoundCall, ...]) -> list[str]:
-        """Name the arguments that are accepted as the lists in their strings alone."""
-        is_on = calls and self.suite.policies.stringified_lists
-        return list_remarks(self._nearest(calls)[0], calls) if is_on else []
-
-    def _allowances(self, calls: tuple[FoundCall, ...], lists: list[str]) -> Iterator[Allowance]:
+    def _allowances(self, calls: tuple[FoundCall, ...]) -> Iterator[Allowance]:
         """Yield what let a response through."""
         if not calls and () not in self.case.alternatives:
             yield Allowance.WORDS
-        if lists:
+        if calls and self._nearest(calls, stringified_lists=False):
             yield Allowance.LIST_IN_STRING
         if any(call.is_mended for call in calls):
             yield Allowance.MENDED
 
-    def _remark(self, calls: tuple[FoundCall, ...], lists: list[str]) -> str:
+    def _remark(self, calls: tuple[FoundCall, ...]) -> str:
         if not calls:
             return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
-        return few(
-            list(
-                dict.fromkeys([*mended_remarks(calls), *lists, *(f"beside it, {one.detail}" for one in self._unread())])
-            )
-        )
+        lists = self._nearest(calls, stringified_lists=False)
+        remarks = [f"{one.detail}; it is compared as the list in it" for one in lists]
+        remarks += [f"beside it, {one.detail}" for one in self._unread()]
+        return few(list(dict.fromkeys([*mended_remarks(calls), *remarks])))
 
     def _why_empty(self) -> str:
         thought = ", only reasoning" if self.answer.reasoning or self.extraction.reasoning else ""

@@ -82,28 +82,6 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
     return sorted(differences, key=lambda difference: difference.verdict.gravity)
 
 
-def list_remarks(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> list[str]:
-    r"""Name the arguments of matching calls that contain a list in a string, and are accepted as that list alone.
-
-    >>> rules = {"domain": ArgumentRule((["light"],))}
-    >>> list_remarks([ExpectedCall("turn_on", rules)], [FoundCall("turn_on", {"domain": "['light']"})])
-    ['turn_on: domain is the string "[\'light\']", compared as the list']
-
-    Args:
-        expected: the calls that were expected.
-        found: the calls that were found.
-    """
-    remarks: dict[str, None] = {}
-    for call in found:
-        rules = [one.arguments for one in expected if one.tool == call.name]
-        for name, value in (call.arguments or {}).items():
-            of_name = [one[name] for one in rules if name in one]
-            exact = any(accepts(rule, value, stringified_lists=False) for rule in of_name)
-            if not exact and any(accepts(rule, value) for rule in of_name):
-                remarks[f"{call.name}: {name} is the {json_type(value)} {_shown(value)}, compared as the list"] = None
-    return list(remarks)
-
-
 def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:
     called, wanted = few([*map(shown_call, found)], ", "), few([*map(shown_expected, expected)], ", ")
     return Difference(Verdict.WRONG_ORDER, f"called {called}; the order is {wanted}")

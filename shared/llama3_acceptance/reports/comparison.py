@@ -1,12 +1,10 @@
-"""What changed between two runs: which cases pass now, which do not any more, and whether chance explains it."""
+"""What changed between two runs: which cases pass now, and which do not any more."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -21,7 +19,6 @@ Judged: TypeAlias = Literal["parsed", "coerced"]
 
 _PASSED = Verdict.PASSED.value
 _NO_REPORT = "no report of a run: make one with `llama3-tools accept … --json FILE`"
-_Key: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +62,6 @@ class Comparison:
     only_after: tuple[str, ...]
     """Those that only the second run has."""
 
-    @property
-    def p_value(self) -> float:
-        """How likely a difference as large as this is by chance: the exact sign test (McNemar's) on fixed and broken.
-
-        Repeats of a case count as if they were independent.
-        """
-        fixed, broken = len(self.fixed), len(self.broken)
-        total = fixed + broken
-        tail = sum(math.comb(total, k) for k in range(min(fixed, broken) + 1))
-        return min(1.0, float(Fraction(2 * tail, 1 << total)))
-
 
 def read_report(path: Path) -> dict[str, Any]:
     """Read a JSON report of a run.
@@ -95,7 +81,7 @@ def read_report(path: Path) -> dict[str, Any]:
         told = f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}"
         raise RecordsError(f"{told}: make it again from its --results, with --replay and --json")
     try:
-        _verdicts(report, "parsed"), _verdicts(report, "coerced")
+        compare_reports(report, report, "parsed"), compare_reports(report, report, "coerced")
         differences(report, report)
     except (KeyError, TypeError, AttributeError) as error:
         raise RecordsError(f"{path}: a broken report: {error!r}") from None
@@ -115,27 +101,16 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[st
         for name in first | second
         if first.get(name) != second.get(name)
     ]
-    if _asked(before, after) != _asked(after, before):
-        changes.append("the suite asks something else now: its tools, prompt or commands have changed")
+    if before["run"]["fingerprint"] != after["run"]["fingerprint"]:
+        changes.append("the suite asks something else now: its tools or commands have changed")
     return tuple(changes)
 
 
-def _asked(report: Mapping[str, Any], other: Mapping[str, Any]) -> object:
-    """Return what tells whether two runs ask the same: if both say so, the form in which they ask is left out."""
-    name = "commands" if report["run"].get("commands") and other["run"].get("commands") else "fingerprint"
-    return report["run"][name]
-
-
 def _described(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run was made with, flat: also what it sent, how text was read, and its policies.
-
-    How the model was asked to call is the run's, if it is known: recorded outputs may be judged as in another form.
-    """
-    run, asked = report["run"], report["run"].get("prompt") or {}
-    told = (run["settings"], {**report["prompt"], **asked}, report["reading"], report["policies"])
-    described = {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
-    judged = report["prompt"]["format"]
-    return described if asked.get("format", judged) == judged else {**described, "judged as": judged}
+    """Return what a run was made with, flat: also what it sent, how text was read, and its policies."""
+    run = report["run"]
+    told = (run["settings"], report["prompt"], report["reading"], report["policies"])
+    return {"suite": run["suite"], "model": run["model"], **{key: one[key] for one in told for key in one}}
 
 
 def _value(described: Mapping[str, Any], name: str) -> str:
@@ -150,47 +125,27 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged:
         after: the second run.
         judged: which judgement is compared.
     """
-    first, second = _verdicts(before, judged), _verdicts(after, judged)
-    common = [key for key in first if key in second]
+    first, second = _by_case(before), _by_case(after)
+    was, now = ({key: one[judged]["verdict"] for key, one in run.items()} for run in (first, second))
+    common = [key for key in was if key in now]
     changes = [
-        Change(*key, second[key].command, first[key].verdict, second[key].verdict, second[key].detail)
+        Change(*key, second[key]["command"], was[key], now[key], second[key][judged]["detail"])
         for key in common
-        if first[key].verdict != second[key].verdict
+        if was[key] != now[key]
     ]
+    gone = [key for key in was if key not in now]
     return Comparison(
         judged,
-        _passed(first, common),
-        _passed(second, common),
+        Score(sum(was[key] == _PASSED for key in common), len(common)),
+        Score(sum(now[key] == _PASSED for key in common), len(common)),
         fixed=tuple(change for change in changes if change.after == _PASSED),
         broken=tuple(change for change in changes if change.before == _PASSED),
         changed=tuple(change for change in changes if _PASSED not in (change.before, change.after)),
-        only_before=tuple(repeat_name(*key) for key in first if key not in second),
-        lost=tuple(repeat_name(*key) for key in first if key not in second and first[key].verdict == _PASSED),
-        only_after=tuple(repeat_name(*key) for key in second if key not in first),
+        only_before=tuple(repeat_name(*key) for key in gone),
+        lost=tuple(repeat_name(*key) for key in gone if was[key] == _PASSED),
+        only_after=tuple(repeat_name(*key) for key in now if key not in was),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    command: str
-    verdict: str
-    detail: str
-
-
-def _verdicts(report: Mapping[str, Any], judged: Judged) -> dict[_Key, _Verdict]:
-    return {
-        (str(one["case"]), _repeat(one["repeat"])): _Verdict(
-            str(one["command"]), str(one[judged]["verdict"]), str(one[judged]["detail"])
-        )
-        for one in report["results"]
-    }
-
-
-def _repeat(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError(f"{value!r} is no repeat")
-    return value
-
-
-def _passed(verdicts: Mapping[_Key, _Verdict], among: list[_Key]) -> Score:
-    return Score(sum(verdicts[key].verdict == _PASSED for key in among), len(among))
+def _by_case(report: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    return {(one["case"], one["repeat"]): one for one in report["results"]}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
 from llama3_acceptance.rendering import few, shown_expected, shown_json, shown_judging
 from llama3_acceptance.reports.scores import NO_TOOL, score
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Allowance, Case, CaseResult, Suite, Verdict
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import Allowance, Suite, Verdict
 from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.errors import of_extra
 from llama3_tools.output.segments import read_segments
@@ -63,7 +63,6 @@ def report_html(results: Results) -> str:
     )
     style, script = (files(__package__).joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     suite, scores = results.suite, score(results)
-    cases = {case.id: case for case in suite.cases}
     ordered = sorted(results.results, key=_failures_first)
     tables = [("By tool", "tool", scores.by_tool), ("By reason", "verdict", scores.by_reason)]
     tables += [("Let through", "allowance", scores.let_through), ("By tag", "tag", scores.by_tag)]
@@ -75,9 +74,9 @@ def report_html(results: Results) -> str:
         about=_about(results),
         scores=scores,
         tables=[table for table in tables if table[2]],
-        anchors=_anchors(ordered, cases),
+        anchors=_anchors(ordered),
         verdicts=_verdicts(results),
-        shown=[_shown(one, cases[one.case_id], suite) for one in ordered],
+        shown=[_shown(one, suite) for one in ordered],
         let_through=_LET_THROUGH,
         segments=_SEGMENTS,
         json=shown_json,
@@ -92,11 +91,11 @@ def _failures_first(result: CaseResult) -> int:
     return 3 if result.parsed.is_clean and result.coerced.is_clean else 2
 
 
-def _anchors(ordered: Sequence[CaseResult], cases: Mapping[str, Case]) -> dict[tuple[str, str], str]:
+def _anchors(ordered: Sequence[CaseResult]) -> dict[tuple[str, str], str]:
     """Return where the first response of each row is on the page."""
     anchors: dict[tuple[str, str], str] = {}
     for number, result in enumerate(ordered, 1):
-        case = cases[result.case_id]
+        case = result.case
         names = [("tag", tag) for tag in case.tags] + [("tool", case.tool or NO_TOOL)]
         names += [("verdict", one.verdict.value) for one in (result.parsed, result.coerced)]
         names += [("allowance", one.value) for both in (result.parsed, result.coerced) for one in both.allowances]
@@ -124,24 +123,23 @@ def _verdicts(results: Results) -> list[tuple[str, int, int]]:
     return [(one.value, parsed[one], coerced[one]) for one in Verdict if parsed[one] or coerced[one]]
 
 
-def _shown(result: CaseResult, case: Case, suite: Suite) -> dict[str, Any]:
+def _shown(result: CaseResult, suite: Suite) -> dict[str, Any]:
     """Return what the page shows of a response, beside the response itself."""
-    parsed, coerced = result.parsed, result.coerced
-    extractor = suite.behind_reasoning(result.reasoning).extractor
+    case, answer, parsed, coerced = result.case, result.answer, result.parsed, result.coerced
+    extractor = suite.behind_reasoning(answer.reasoning).extractor
     alternatives = [" and ".join(map(shown_expected, calls)) or "no call" for calls in case.alternatives]
     return {
         "result": result,
-        "case": case,
         "tool": case.tool or NO_TOOL,
         "allowances": list(dict.fromkeys((*parsed.allowances, *coerced.allowances))),
         "expected": few(alternatives, ", or "),
-        "output": read_segments(extractor, result.output, complete=is_complete(result.finish_reason)),
+        "output": read_segments(extractor, answer.text, complete=is_complete(answer.finish_reason)),
         "aside": ", ".join(_aside(result)),
     }
 
 
 def _aside(result: CaseResult) -> Iterator[str]:
-    if result.latency:
-        yield f"{result.latency:.2f} s"
-    for name, count in (result.usage or {}).items():
+    if result.record.latency:
+        yield f"{result.record.latency:.2f} s"
+    for name, count in (result.record.usage or {}).items():
         yield f"{count} {name.replace('_', ' ')}"

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from llama3_acceptance.reports.scores import Row, Score, score
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Case, CaseResult, FoundCall, Judgement, Policies
+from llama3_acceptance.running.asking import prompt_options
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import FoundCall, Judgement, Policies
 
 REPORT_VERSION = 2
 """What a report has under `llama3_tools_report`. It changes if something in it is renamed or goes away."""
@@ -16,12 +17,11 @@ REPORT_VERSION = 2
 
 def report_json(results: Results) -> dict[str, Any]:
     """Return a run as JSON has it: what was asked, the scores, and each response with its two judgements."""
-    scores, prompt = score(results), results.suite.prompt
-    cases = {case.id: case for case in results.suite.cases}
+    scores = score(results)
     return {
         "llama3_tools_report": REPORT_VERSION,
         "run": asdict(results.run),
-        "prompt": {"format": prompt.format, "multiple": prompt.multiple, "response_format": prompt.response_format},
+        "prompt": prompt_options(results.suite),
         "reading": asdict(results.suite.reading),
         "policies": _policies(results.suite.policies),
         "missing": len(results.missing),
@@ -32,7 +32,7 @@ def report_json(results: Results) -> dict[str, Any]:
             "by_tag": [_row(row) for row in scores.by_tag],
             "by_reason": [_row(row) for row in scores.by_reason],
         },
-        "results": [_result(result, cases[result.case_id]) for result in results.results],
+        "results": [*map(_result, results.results)],
     }
 
 
@@ -49,19 +49,20 @@ def _score(score: Score) -> dict[str, Any]:
     return shown if score.clean is None else {**shown, "clean": score.clean}
 
 
-def _result(result: CaseResult, case: Case) -> dict[str, Any]:
+def _result(result: CaseResult) -> dict[str, Any]:
+    case, record = result.case, result.record
     return {
         "case": case.id,
-        "repeat": result.repeat,
+        "repeat": record.repeat,
         "command": case.command,
         "tool": case.tool,
         "tags": case.tags,
-        "output": result.output,
-        "reasoning": result.reasoning,
+        "output": result.answer.text,
+        "reasoning": result.answer.reasoning,
         "parsed": _judgement(result.parsed),
         "coerced": _judgement(result.coerced),
-        "latency": result.latency,
-        "usage": None if result.usage is None else dict(result.usage),
+        "latency": record.latency,
+        "usage": record.usage,
         "error": result.error,
     }
 

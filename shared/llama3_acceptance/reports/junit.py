@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from llama3_acceptance.rendering import few, shown_judging
 from llama3_acceptance.reports.scores import NO_TOOL
 from llama3_acceptance.reports.thresholds import Threshold, ThresholdResult, check_thresholds
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Case, CaseResult, Judgement, Verdict
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import Case, Judgement, Verdict
 from llama3_tools.text.escaping import escape_invisible
 
 
@@ -27,20 +26,25 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
         thresholds: the shares that have to pass.
     """
     cases = {case.id: case for case in results.suite.cases}
-    several = any(result.repeat for result in results.results) or any(repeat for _, repeat in results.missing)
-    names = _Names(results.suite.name, several=several)
-    tests = [
-        _test(names, result, cases[result.case_id], coerced=coerced, counts_alone=not thresholds)
-        for result in results.results
-    ]
-    tests += [_missing(names, cases[id_], repeat) for id_, repeat in results.missing]
-    tests += [_threshold(names, one) for one in check_thresholds(results, thresholds, coerced=coerced)]
+    several = any(result.record.repeat for result in results.results) or any(repeat for _, repeat in results.missing)
+
+    def named(case: Case, repeat: int, seconds: float = 0) -> ET.Element:
+        name = f"{case.id}[{repeat}]" if several else case.id
+        return _testcase(name, f"{results.suite.name}.{case.tool or NO_TOOL}", seconds)
+
+    tests = []
+    for result in results.results:
+        test = named(result.case, result.record.repeat, result.record.latency)
+        tests.append(_judged(test, result, coerced=coerced, counts_alone=not thresholds))
+    tests += [_missing(named(cases[id_], repeat), cases[id_]) for id_, repeat in results.missing]
+    checked = check_thresholds(results, thresholds, coerced=coerced)
+    tests += [_threshold(_testcase(str(one.threshold), f"{results.suite.name}.min-pass"), one) for one in checked]
     counts = {
         "tests": str(len(tests)),
         "failures": str(_having(tests, "failure")),
         "errors": str(_having(tests, "error")),
         "skipped": str(_having(tests, "skipped")),
-        "time": _seconds(sum(result.latency for result in results.results)),
+        "time": _seconds(sum(result.record.latency for result in results.results)),
     }
     name = escape_invisible(results.suite.name)
     suite = ET.Element("testsuite", {"name": name, **counts})
@@ -58,28 +62,17 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """How tests are named."""
-
-    suite: str
-    several: bool
-    """Whether there are repeats."""
-
-    def of(self, case: Case, repeat: int) -> dict[str, str]:
-        return {
-            "name": escape_invisible(case.id) + (f"[{repeat}]" if self.several else ""),
-            "classname": escape_invisible(f"{self.suite}.{case.tool or NO_TOOL}"),
-        }
+def _testcase(name: str, classname: str, seconds: float = 0) -> ET.Element:
+    names = {"name": escape_invisible(name), "classname": escape_invisible(classname)}
+    return ET.Element("testcase", {**names, "time": _seconds(seconds)})
 
 
 def _having(tests: Iterable[ET.Element], kind: str) -> int:
     return sum(test.find(kind) is not None for test in tests)
 
 
-def _test(names: _Names, result: CaseResult, case: Case, *, coerced: bool, counts_alone: bool) -> ET.Element:
+def _judged(test: ET.Element, result: CaseResult, *, coerced: bool, counts_alone: bool) -> ET.Element:
     judgement = result.judgement(coerced=coerced)
-    test = ET.Element("testcase", {**names.of(case, result.repeat), "time": _seconds(result.latency)})
     if judgement.passed and judgement.detail:
         properties = ET.SubElement(test, "properties")
         for allowance in judgement.allowances:
@@ -93,22 +86,18 @@ def _test(names: _Names, result: CaseResult, case: Case, *, coerced: bool, count
             kind, about = "failure", {"type": judgement.verdict.value, "message": message}
         else:
             kind, about = "skipped", {"message": f"{judgement.verdict}: {message}"}
-        ET.SubElement(test, kind, about).text = escape_invisible(_explained(result, case, judgement))
-    ET.SubElement(test, "system-out").text = escape_invisible(result.output)
+        ET.SubElement(test, kind, about).text = escape_invisible(_explained(result, judgement))
+    ET.SubElement(test, "system-out").text = escape_invisible(result.answer.text)
     return test
 
 
-def _missing(names: _Names, case: Case, repeat: int) -> ET.Element:
-    test = ET.Element("testcase", {**names.of(case, repeat), "time": _seconds(0)})
+def _missing(test: ET.Element, case: Case) -> ET.Element:
     told = {"type": "missing", "message": "there is no response: the run is not complete"}
     ET.SubElement(test, "error", told).text = escape_invisible(f"command: {case.command}")
     return test
 
 
-def _threshold(names: _Names, result: ThresholdResult) -> ET.Element:
-    name = escape_invisible(str(result.threshold))
-    classname = escape_invisible(f"{names.suite}.min-pass")
-    test = ET.Element("testcase", {"name": name, "classname": classname, "time": _seconds(0)})
+def _threshold(test: ET.Element, result: ThresholdResult) -> ET.Element:
     message = escape_invisible(str(result))
     if not result.is_met:
         ET.SubElement(test, "failure", {"type": "min-pass", "message": message})
@@ -116,15 +105,15 @@ def _threshold(names: _Names, result: ThresholdResult) -> ET.Element:
     return test
 
 
-def _explained(result: CaseResult, case: Case, judgement: Judgement) -> str:
-    lines = [f"command: {case.command}"]
+def _explained(result: CaseResult, judgement: Judgement) -> str:
+    lines = [f"command: {result.case.command}"]
     if result.parsed.verdict is not result.coerced.verdict:
         lines.append(f"as written: {result.parsed.verdict}; after coercion: {result.coerced.verdict}")
     if judgement.verdict is not Verdict.NO_RESPONSE:
         calls = few([f"{call.name} {call.arguments_json}" for call in judgement.calls]) or "none"
         lines.append(f"calls ({judgement.source}): {calls}")
-    if case.line and result.error is None:
-        lines.append(f"line {case.line} of the suite")
+    if result.case.line and result.error is None:
+        lines.append(f"line {result.case.line} of the suite")
     return "\n".join(lines)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Allowance, Case, CaseResult, Judgement, Verdict
+from llama3_acceptance.running.results import CaseResult, Results
+from llama3_acceptance.values import Allowance, Case, Judgement, Verdict
 
 NO_TOOL = "(no call)"
 """What tables call the tool of a case that expects no call."""
@@ -102,21 +102,6 @@ class Scores:
     """How many got which verdict, the passed ones first."""
 
 
-def merged(rows: Sequence[Row]) -> Row:
-    """Return several rows as one, which counts what each of them counts.
-
-    >>> rows = [Row(name, Score(2, 2, 2), Score(2, 2, 2)) for name in ("a", "b")]
-    >>> merged(rows)
-    Row(name='a, b', parsed=Score(count=4, total=4, clean=4), coerced=Score(count=4, total=4, clean=4))
-    """
-    scores = ([row.parsed for row in rows], [row.coerced for row in rows])
-    sums = (
-        Score(sum(one.count for one in of), sum(one.total for one in of), sum(one.clean or 0 for one in of))
-        for of in scores
-    )
-    return Row(", ".join(row.name for row in rows), *sums)
-
-
 def _passed(judgements: Sequence[Judgement]) -> Score:
     passed, clean = (sum(map(kind, judgements)) for kind in (attrgetter("passed"), attrgetter("is_clean")))
     return Score(passed, len(judgements), clean)
@@ -124,7 +109,6 @@ def _passed(judgements: Sequence[Judgement]) -> Score:
 
 def score(results: Results) -> Scores:
     """Score a run."""
-    cases = {case.id: case for case in results.suite.cases}
     found = results.results
 
     def passed(name: str, among: Iterable[CaseResult]) -> Row:
@@ -133,7 +117,7 @@ def score(results: Results) -> Scores:
 
     def grouped(names_of: Callable[[Case], Iterable[str]]) -> tuple[Row, ...]:
         names = dict.fromkeys(name for case in results.suite.cases for name in names_of(case))
-        rows = (passed(name, (one for one in found if name in names_of(cases[one.case_id]))) for name in names)
+        rows = (passed(name, (one for one in found if name in names_of(one.case))) for name in names)
         return tuple(row for row in rows if row.parsed.total)
 
     passes = [[one for both in found if (one := both.judgement(coerced=coerced)).passed] for coerced in _BOTH]

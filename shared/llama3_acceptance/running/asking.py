@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -63,21 +62,14 @@ def _response_format(suite: Suite) -> dict[str, Any]:
 
 
 def fingerprint(suite: Suite) -> str:
-    """Return a few digits that change with anything that the suite's cases ask, and with nothing else.
-
-    What is expected may change: recorded responses are judged anew.
-    """
-    asked: Mapping[str, object] = {case.id: ask(case, suite) for case in suite.cases}
-    written = json.dumps(asked, sort_keys=True, default=str)
-    return hashlib.sha256(written.encode()).hexdigest()[:16]
-
-
-def commands_fingerprint(suite: Suite) -> str:
     """Return a few digits that change with the commands, the tools or the messages before them, and with nothing else.
 
-    In which form the model is asked to call may change.
+    What is expected may change: recorded responses are judged anew. So may the form in which the model is asked to
+    call: see `prompt_options`.
     """
-    return fingerprint(replace(suite, prompt=Prompt(suite.prompt.system, examples=suite.prompt.examples)))
+    plain = replace(suite, prompt=Prompt(suite.prompt.system, examples=suite.prompt.examples))
+    written = json.dumps({case.id: ask(case, plain) for case in suite.cases}, sort_keys=True, default=str)
+    return hashlib.sha256(written.encode()).hexdigest()[:16]
 
 
 def prompt_options(suite: Suite) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class Run:
     suite: str
     """The suite's name."""
     fingerprint: str
-    """The fingerprint of what the suite asks."""
+    """The fingerprint of the suite's commands and tools."""
     model: str = ""
     """The model's name, as the endpoint knows it; empty if that is not known."""
     base_url: str = ""
@@ -37,10 +37,8 @@ class Run:
     """What was sent beside the messages, such as the temperature."""
     started: str = ""
     """When the run began, in UTC."""
-    commands: str = ""
-    """The fingerprint of the commands and tools alone, in whatever form the model was asked to call."""
     prompt: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """In which form it was asked to; empty if that is not known."""
+    """In which form the model was asked to call; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

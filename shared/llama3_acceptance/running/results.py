@@ -8,8 +8,35 @@ from dataclasses import dataclass
 from llama3_acceptance.judging.judge import judge
 from llama3_acceptance.judging.responses import Answer, read_response
 from llama3_acceptance.running.records import Record, RecordsError, Run
-from llama3_acceptance.values import Case, CaseResult, Judgement, Suite, Verdict
+from llama3_acceptance.values import Case, Judgement, Suite, Verdict, repeat_name
 from llama3_tools.errors import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One response to one case: what came, and what it is worth."""
+
+    case: Case
+    """The case."""
+    record: Record
+    """The response, as it came."""
+    answer: Answer
+    """What is in it."""
+    parsed: Judgement
+    """What the model did."""
+    coerced: Judgement
+    """The same after coercion."""
+    error: str | None = None
+    """Why there is nothing to judge."""
+
+    @property
+    def name(self) -> str:
+        """The case, and which repeat if it is not the first: `tea`, `tea[1]`."""
+        return repeat_name(self.case.id, self.record.repeat)
+
+    def judgement(self, *, coerced: bool) -> Judgement:
+        """Return one of the two judgements."""
+        return self.coerced if coerced else self.parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +75,8 @@ def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats:
                 f"{did_you_mean(record.case, cases)}"
             )
         found.append(judge_record(record, cases[record.case], suite))
-    found.sort(key=lambda result: (result.repeat, places[result.case_id]))
-    there = {(result.case_id, result.repeat) for result in found}
+    found.sort(key=lambda result: (result.record.repeat, places[result.case.id]))
+    there = {(result.case.id, result.record.repeat) for result in found}
     wanted = ((id_, repeat) for repeat in range(repeats) for id_ in cases)
     return Results(suite, run, tuple(found), tuple(one for one in wanted if one not in there))
 
@@ -63,36 +90,17 @@ def judge_record(record: Record, case: Case, suite: Suite) -> CaseResult:
         suite: its suite.
     """
     if record.error is not None:
-        return _without_judgement(record, Answer(), record.error)
+        return _unjudged(case, record, record.error)
+    answer = Answer()
     try:
         answer = read_response(record.response)
+        return CaseResult(case, record, answer, *judge(case, answer, suite))
     except (TypeError, RecursionError) as error:
-        return _without_judgement(record, Answer(), str(error))
-    try:
-        parsed, coerced = judge(case, answer, suite)
+        return _unjudged(case, record, str(error), answer)
     except Exception as error:  # noqa: BLE001 - one response that nobody foresaw must not cost the others
-        return _without_judgement(record, answer, f"could not be judged: {type(error).__name__}: {error}")
-    return _result(record, answer, parsed, coerced)
+        return _unjudged(case, record, f"could not be judged: {type(error).__name__}: {error}", answer)
 
 
-def _without_judgement(record: Record, answer: Answer, error: str) -> CaseResult:
+def _unjudged(case: Case, record: Record, error: str, answer: Answer = Answer()) -> CaseResult:  # noqa: B008 - a frozen value
     judgement = Judgement(Verdict.NO_RESPONSE, error)
-    return _result(record, answer, judgement, judgement, error)
-
-
-def _result(
-    record: Record, answer: Answer, parsed: Judgement, coerced: Judgement, error: str | None = None
-) -> CaseResult:
-    return CaseResult(
-        record.case,
-        record.repeat,
-        answer.text,
-        answer.calls,
-        parsed,
-        coerced,
-        latency=record.latency,
-        usage=record.usage,
-        error=error,
-        reasoning=answer.reasoning,
-        finish_reason=answer.finish_reason,
-    )
+    return CaseResult(case, record, answer, judgement, judgement, error)

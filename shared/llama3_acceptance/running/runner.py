@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from llama3_acceptance.running.asking import ask
 from llama3_acceptance.running.records import Record
@@ -17,6 +17,8 @@ from llama3_tools.values import shortened
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
+
+_Answered = TypeVar("_Answered")
 
 
 class EndpointError(Llama3ToolsError, RuntimeError):
@@ -44,23 +46,30 @@ class Settings:
     concurrency: int = 4
     """How many requests are under way at once."""
     timeout: float = 120
-    """Seconds that one response may take."""
+    """Seconds that one attempt may take. All attempts of a request share their time."""
     retries: int = 2
     """How often a request is sent again after a failure that may pass: no connection, a timeout, HTTP 429 or 5xx."""
-    temperature: float | None = 0
-    """The temperature; `None` leaves it to the server."""
+    temperature: float = 0
+    """The sampling temperature."""
     seed: int | None = None
     """The seed of the first repeat; each further repeat takes the next number. `None`: none is sent."""
-    max_tokens: int | None = 1024
-    """How many tokens a response may have; `None` leaves it to the server."""
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    max_tokens: int = 1024
+    """How many tokens a response may have."""
+    extra_body: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What else to send with each request, such as `{"repeat_penalty": 1.0}`."""
 
     def sent(self, repeat: int = 0) -> dict[str, Any]:
         """Return what is sent beside model and messages."""
-        seed = None if self.seed is None else self.seed + repeat
-        own = {"temperature": self.temperature, "seed": seed, "max_tokens": self.max_tokens}
-        return {**{name: value for name, value in own.items() if value is not None}, **self.extra}
+        seed = {} if self.seed is None else {"seed": self.seed + repeat}
+        return {"temperature": self.temperature, **seed, "max_tokens": self.max_tokens, **self.extra_body}
+
+    async def in_time(self, asked: Awaitable[_Answered]) -> _Answered:
+        """Wait for a response, whole, for as long as all attempts may take: httpx itself bounds each read alone.
+
+        Raises:
+            TimeoutError: it does not end in time.
+        """
+        return await asyncio.wait_for(asked, self.timeout * (self.retries + 1))
 
 
 def run_suite(
@@ -98,7 +107,7 @@ async def _run(
     on_record: Callable[[Record], None],
 ) -> None:
     async with _client(endpoint, settings) as client:
-        served = await _served(client, endpoint)
+        served = await _served(client, endpoint, settings)
         asker = _Asker(suite, endpoint, settings, client, served)
         queue = iter(todo)
 
@@ -118,21 +127,13 @@ async def _run(
 def _client(endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
     try:
         from openai import AsyncOpenAI  # noqa: PLC0415 - an extra
-
-        from llama3_acceptance.running.bounded_client import BoundedClient  # noqa: PLC0415 - needs openai
     except ImportError as error:
         raise MissingExtraError(
             "asking an endpoint needs the openai client: pip install 'llama3-tools[acceptance]'"
         ) from error
     check_endpoint(endpoint)
     key = endpoint.api_key or "none"
-    return AsyncOpenAI(
-        base_url=endpoint.base_url,
-        api_key=key,
-        timeout=settings.timeout,
-        max_retries=settings.retries,
-        http_client=BoundedClient(settings.timeout),
-    )
+    return AsyncOpenAI(base_url=endpoint.base_url, api_key=key, timeout=settings.timeout, max_retries=settings.retries)
 
 
 def check_endpoint(endpoint: Endpoint) -> None:
@@ -161,14 +162,14 @@ def check_endpoint(endpoint: Endpoint) -> None:
         )
 
 
-async def _served(client: AsyncOpenAI, endpoint: Endpoint) -> list[str]:
+async def _served(client: AsyncOpenAI, endpoint: Endpoint, settings: Settings) -> list[str]:
     """Return the models that the endpoint lists, as far as it does: not every server can."""
     import openai  # noqa: PLC0415 - an extra
 
     try:
-        listed = json.loads((await client.models.with_raw_response.list()).text)
+        listed = json.loads((await settings.in_time(client.models.with_raw_response.list())).text)
         return [str(model["id"]) for model in listed["data"]]
-    except openai.APIConnectionError as error:
+    except (openai.APIConnectionError, asyncio.TimeoutError) as error:
         raise EndpointError(
             f"nothing answers at {endpoint.base_url} ({_cause(error)}): is the server running there?"
         ) from error
@@ -194,14 +195,14 @@ class _Asker:
         messages = request.pop("messages")
         started = time.monotonic()
         try:
-            raw = await self.client.chat.completions.with_raw_response.create(
-                model=self.endpoint.model, messages=messages, extra_body={**request, **self.settings.sent(repeat)}
-            )
-            response, usage = _read(raw.text)
-        except openai.APITimeoutError:
+            body = {**request, **self.settings.sent(repeat)}
+            completions = self.client.chat.completions.with_raw_response
+            asked = completions.create(model=self.endpoint.model, messages=messages, extra_body=body)
+            response, usage = _read((await self.settings.in_time(asked)).text)
+        except (openai.APITimeoutError, asyncio.TimeoutError):
             return _failed(case, repeat, started, f"no response within {self.settings.timeout:g} s")
         except openai.APIConnectionError as error:
-            await _served(self.client, self.endpoint)  # which raises if nothing answers any more
+            await _served(self.client, self.endpoint, self.settings)  # which raises if nothing answers any more
             return _failed(case, repeat, started, f"the connection broke: {_cause(error)}")
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise _refused(self.endpoint, error) from error

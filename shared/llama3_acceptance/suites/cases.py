@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llama3_acceptance.judging.equality import json_type
 from llama3_acceptance.suites.file import KeyPath
 from llama3_acceptance.suites.models import NO_CALL, AnyOf, Call, CaseOfFile, Match, Rule
 from llama3_acceptance.suites.problems import Problems
@@ -80,9 +79,6 @@ class CaseReader:
         if isinstance(given, Rule):
             compared |= given.given(*_COMPARED, "optional")
         rule = ArgumentRule(tuple(given.any_of or [given.value]) if isinstance(given, Rule) else (given,), **compared)
-        if isinstance(given, Rule) and "tolerance" in given.model_fields_set and not any(map(_has_number, rule.any_of)):
-            told = "a tolerance is for numbers, and there is none among the values"
-            self.problems.add((*path, "tolerance"), told)
         wrong = [not_allowed(tool, name, value, rule) for value in rule.any_of] if tool is not None else [""]
         if all(wrong):
             self.problems.add(path, f"{wrong[0]}: {_NEVER}")
@@ -114,9 +110,3 @@ def _calls(expect: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Call]]:  # noq
         yield from (((*path, index), call) for index, call in enumerate(expect))
     elif expect != NO_CALL:
         yield path, expect
-
-
-def _has_number(value: object) -> bool:
-    if isinstance(value, (list, Mapping)):
-        return any(map(_has_number, value.values() if isinstance(value, Mapping) else value))
-    return json_type(value) == "number"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 import yaml
 
 from llama3_acceptance.suites.load import SuiteError
-from llama3_tools.values import shortened
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 """The keys and indices that lead to a value."""
@@ -102,7 +101,7 @@ def read_suite_file(path: Path) -> SuiteFile:
         problem = Problem(path, line, (), f"not YAML: the character {chr(error.character)!r} is not allowed")
     except RecursionError:
         problem = Problem(path, 1, (), "nested too deep")
-    except ValueError as error:  # a number that Python refuses
+    except (KeyError, ValueError) as error:  # a number that Python refuses, or a value that is not what its tag says
         problem = Problem(path, 1, (), str(error))
     raise SuiteError(str(problem))
 
@@ -118,24 +117,9 @@ class _Loader(yaml.SafeLoader):
     }
 
 
-def _checked(name: str, read: Callable[[_Loader, yaml.ScalarNode], object]) -> Callable[[Any, Any], object]:
-    """Refuse a value that is not of the type that its tag says."""
-
-    def read_checked(loader: _Loader, node: yaml.ScalarNode) -> object:
-        try:
-            return read(loader, node)
-        except (KeyError, ValueError):
-            problem = f"{shortened(str(node.value))!r} is no {name} that can be read"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
-
-    return read_checked
-
-
 for _name, _pattern, _first in _WORDS:
     _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"^(?:{_pattern})$"), _first)
-for _name, _read in {"bool": _Loader.construct_yaml_bool, "float": _Loader.construct_yaml_float}.items():
-    _Loader.add_constructor(f"{_TAG}{_name}", _checked(_name, _read))
-_Loader.add_constructor(f"{_TAG}int", _checked("int", lambda _, node: int(node.value)))
+_Loader.add_constructor(f"{_TAG}int", lambda _, node: int(node.value))
 
 
 def _read_yaml(path: Path, text: str) -> SuiteFile:

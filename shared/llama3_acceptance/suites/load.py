@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from pathlib import Path
 
 from llama3_acceptance.values import Suite
-from llama3_tools.errors import Llama3ToolsError, a_type, of_extra
+from llama3_tools.errors import Llama3ToolsError, of_extra
 
 
 class SuiteError(Llama3ToolsError, ValueError):
@@ -22,12 +21,9 @@ def load_suite(path: str | Path) -> Suite:
     Raises:
         MissingExtraError: PyYAML or pydantic is not installed.
         OSError: the file cannot be opened.
-        TypeError: `path` is not a path.
         SuiteError: something is wrong in it, or in the file of its tools. Its text has a line for each problem, as in
             `commands.yaml:12: cases[2].expect.tool: 'get_wether' is not declared; did you mean 'get_weather'?`.
     """
-    if not isinstance(path, (str, PathLike)):
-        raise TypeError(f"load_suite takes the path of a file, not {a_type(path)}: in Python, make a Suite(…)")
     with of_extra("suites need PyYAML and pydantic: pip install 'llama3-tools[acceptance]'", "pydantic", "yaml"):
         from llama3_acceptance.suites.read import read_suite  # noqa: PLC0415 - an extra
 

@@ -220,20 +220,6 @@ class PoliciesOfFile(Part):
     """JSON in the text is a failure, be it a call or not."""
 
 
-class ToolOfFile(BaseModel):
-    """An OpenAI tool, or the `function` of one."""
-
-    model_config = ConfigDict(
-        use_attribute_docstrings=True, json_schema_extra={"anyOf": [{"required": ["name"]}, {"required": ["function"]}]}
-    )
-    type: str = "function"
-    name: Text = ""
-    description: str = ""
-    parameters: dict[str, Any] = {}
-    """The JSON Schema of the arguments."""
-    function: ToolOfFile = Field(default_factory=lambda: ToolOfFile())  # noqa: PLW0108 - which is not there yet
-
-
 class SuiteOfFile(Part):
     """Which tool calls a model should make of which commands. The tools and the cases are checked one by one."""
 
@@ -241,7 +227,7 @@ class SuiteOfFile(Part):
     """Where this schema is, for editors."""
     name: Text = ""
     """What reports call the suite. Default: the file's name."""
-    tools: SkipValidation[Text | Annotated[list[ToolOfFile], Field(min_length=1)]]
+    tools: SkipValidation[Text | Annotated[list[dict[str, Any]], Field(min_length=1)]]
     """The tools that may be called, or the name of a file that contains them, relative to this one."""
     prompt: PromptOfFile = PromptOfFile()
     reading: ReadingOfFile = ReadingOfFile()
@@ -250,16 +236,9 @@ class SuiteOfFile(Part):
     cases: Annotated[list[SkipValidation[CaseOfFile]], Field(min_length=1)]
 
 
-class _Schema(GenerateJsonSchema):
-    """Leaves out titles, which only repeat the keys."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401, ARG002 - as pydantic calls it
-        return False
-
-
 def suite_schema() -> JsonSchemaValue:
     """Return the JSON Schema of a suite."""
-    schema = SuiteOfFile.model_json_schema(schema_generator=_Schema)
+    schema = SuiteOfFile.model_json_schema()
     return {"$schema": GenerateJsonSchema.schema_dialect, **schema}
 
 

@@ -30,10 +30,6 @@ def test_the_calls_are_given_back(kind: Kind):
     assert (call.name, call.arguments) == PARIS
 
 
-def test_without_arguments_any_will_do():
-    assert_tool_call('{"name": "get_weather", "parameters": {"city": "Paris"}}', "get_weather")
-
-
 def test_no_call_can_be_expected():
     assert assert_tool_call("Hello!", None) == ()
     with pytest.raises(AssertionError, match="unexpected_call"):
@@ -46,11 +42,6 @@ def test_several_calls_can_be_expected():
     assert [call.name for call in assert_tool_call(response, two)] == ["g", "f"]
     with pytest.raises(AssertionError, match="wrong_order"):
         assert_tool_call(response, two, ordered=True)
-
-
-def test_an_undeclared_tool_is_unknown():
-    with pytest.raises(AssertionError, match="unknown_tool"):
-        assert_tool_call('{"name": "rm", "parameters": {}}', "timer", tools=TOOLS)
 
 
 def test_policies_can_be_given():
@@ -68,8 +59,6 @@ def test_so_can_how_text_is_read():
     with pytest.raises(AssertionError) as caught:
         assert_tool_call(response, None, tools=TOOLS, reading=Reading(repair=True))
     assert str(caught.value).splitlines()[0].endswith(f"was not expected; timer was repaired from {response}")
-    with pytest.raises(ValueError, match="pass tools, too"):
-        assert_tool_call(response, "timer", reading=Reading(repair=True))
 
 
 def test_arguments_go_with_a_name():
@@ -103,20 +92,6 @@ def test_all_calls_are_shown_and_the_output_at_length():
         '  found           f({"a"); g({})',
         f"  output          {'x' * 500}",
     ]
-
-
-@pytest.mark.parametrize(("count", "rest"), [(40, []), (41, ["                    …,"])])
-def test_of_a_very_long_call_the_first_arguments_are_shown(count: int, rest: list[str]):
-    arguments = {f"a{n}": n for n in range(count)}
-    with pytest.raises(AssertionError) as caught:
-        assert_tool_call({"tool_calls": [{"name": "f", "args": arguments}]}, "g")
-    shown = [f"                    a{n}={n}," for n in range(40)]
-    assert str(caught.value).splitlines()[2:] == ["  found           f(", *shown, *rest, "                  )"]
-
-
-def test_a_traceback_shows_a_case_by_its_name():
-    case = Case("tea", "Tea, please!")
-    assert repr(SuiteCase(case, Suite("Kitchen", (), (case,)))) == "<SuiteCase 'tea' of 'Kitchen'>"
 
 
 def test_a_failure_shows_all_alternatives_and_all_lines():
@@ -159,19 +134,6 @@ def test_a_long_call_has_a_line_for_each_argument():
     ]
 
 
-def test_what_joins_an_emoji_is_seen_in_arguments_and_left_alone_in_the_output():
-    technologist = "\U0001f469\u200d\U0001f4bb"
-    output = f'Hi {technologist}! {{"name": "note", "parameters": {{"text": "{technologist}"}}}}'
-    with pytest.raises(AssertionError) as caught:
-        assert_tool_call(output, "note", {"text": "\U0001f469"})
-    assert str(caught.value).splitlines() == [
-        'wrong_value: note: text is "\U0001f469\\u200d\U0001f4bb", expected "\U0001f469"',
-        '  expected        note(text="\U0001f469")',
-        '  found in text   note({"text": "\U0001f469\\u200d\U0001f4bb"})',
-        f"  output          {output}",
-    ]
-
-
 HOSTILE = [
     "\x1b]0;pwned\x07 Hi \u202e",
     'No.\nE   forged\r\x9b2J {"name": "f\\u001b[2J\\nE   forged", "parameters": {"a\\u009b": "\u202e\x7f"}}',
@@ -203,5 +165,3 @@ def test_lists_are_taken_as_tuples_and_sets():
     assert case == Case("a", "Go", ((ExpectedCall("f", {"a": ArgumentRule((1,))}, frozenset({"x"})),), ()), tags=("t",))
     assert hash(case)
     assert Policies(direct_answers=tags) == Policies(direct_answers=frozenset({"t"}))
-    with pytest.raises(ValueError, match="alternatives is empty"):
-        Case("a", "Go", ())

@@ -59,29 +59,6 @@ def test_a_failure_is_told_in_words_and_without_the_kits_own_code(session: pytes
     result.stdout.no_fnmatch_line("*raise AssertionError*")
 
 
-def test_text_is_read_as_the_suite_says(session: pytest.Pytester):
-    session.makepyfile(
-        TEST.replace("""'{"name": "clock", "parameters": {}}'""", '''"{'name': 'clock', 'parameters': {}}"''')
-    )
-    for reading, passed in (("{}", 0), ("{repair: true}", 1)):
-        (session.path / "commands.yaml").write_text(f"{SUITE}reading: {reading}\n", "utf-8")
-        run(session, "--llama3-suite", "commands.yaml", "-k", "time").assert_outcomes(passed=passed, failed=1 - passed)
-
-
-def test_a_suite_may_be_of_the_strict_format(session: pytest.Pytester):
-    (session.path / "commands.yaml").write_text(f"{SUITE}prompt: {{format: strict}}\n", "utf-8")
-    held = '{"message": "", "tool_call": {"name": "clock", "arguments": {}}}'
-    session.makepyfile(
-        TEST.replace('{"name": "clock", "parameters": {}}', held).replace(
-            "    llama3_case.check",
-            '    assert llama3_case.request["response_format"]["type"] == "json_schema"\n    llama3_case.check',
-        )
-    )
-    result = run(session, "--llama3-suite", "commands.yaml")
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["E*AssertionError: wrong_format: wrong_shape: the key 'message' is missing*"])
-
-
 def test_what_is_shown_commands_no_terminal(session: pytest.Pytester):
     (session.path / "commands.yaml").write_text(SUITE.replace("Five minutes!", '"\\e[2J"'), "utf-8")
     session.makepyfile(TEST.replace('"timer"', '"timer\\\\u001b[2J\\u202e"'))
@@ -103,11 +80,6 @@ def test_a_mark_names_suites_beside_the_test(session: pytest.Pytester):
 def test_the_configuration_can_name_them(session: pytest.Pytester):
     session.makeini("[pytest]\nllama3_suites = commands.yaml")
     run(session).assert_outcomes(passed=1, failed=1)
-
-
-def test_several_suites_are_run_one_after_the_other(session: pytest.Pytester):
-    result = run(session, "--llama3-suite", "commands.yaml", "--llama3-suite", "commands.yaml")
-    result.assert_outcomes(passed=2, failed=2)
 
 
 def test_without_a_suite_the_test_says_how_to_name_one(session: pytest.Pytester):

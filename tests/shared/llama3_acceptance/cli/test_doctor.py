@@ -65,15 +65,6 @@ def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
     ]
 
 
-def test_a_model_that_calls_in_no_way_is_not_told_to_use_this_library() -> None:
-    with faulty("no calls at all") as server:
-        shown = words(ask(server.base_url).stdout)
-    assert "llama3-tools will not help this model yet" in shown
-    assert "What may help" in shown
-    assert "import" not in shown
-    assert "llama3-tools serve" not in shown
-
-
 @pytest.mark.parametrize("as_json", [False, True], ids=["words", "JSON"])
 def test_nothing_that_answers_is_found_out_at_once(as_json: bool) -> None:
     result = ask("http://127.0.0.1:9/v1", *["--json"] * as_json)
@@ -92,14 +83,14 @@ def test_an_address_with_a_query_is_refused_and_the_query_not_shown(path: str) -
     assert "hidden-token" not in result.output
 
 
-@pytest.mark.parametrize("path", ["chat/completions", "chat/completions/", "completions", "models"])
+@pytest.mark.parametrize("path", ["chat/completions/", "models"])
 def test_the_address_of_a_request_is_refused(path: str) -> None:
     result = ask(f"http://127.0.0.1:9/v1/{path}")
     assert result.exit_code == 2
     assert "use --base-url http://127.0.0.1:9/v1" in words(result.stderr)
 
 
-@pytest.mark.parametrize("seconds", ["inf", "1e400", "nan", "-inf", "1e300", "0"])
+@pytest.mark.parametrize("seconds", ["inf", "1e300", "0"])
 def test_a_timeout_is_a_number_of_seconds(seconds: str) -> None:
     result = ask("http://127.0.0.1:9/v1", "--timeout", seconds)
     assert (result.exit_code, "Invalid value for '--timeout'" in result.stderr) == (2, True)
@@ -111,11 +102,6 @@ def test_an_address_without_its_end_is_completed() -> None:
         result = ask(base_url)
     assert "✗ not_openai" in result.stdout
     assert f"use --base-url {base_url}/v1" in result.stdout
-
-
-def test_a_server_that_has_its_api_elsewhere_is_healthy() -> None:
-    with faulty("healthy", root="/api") as server:
-        assert ask(f"{server.base_url.removesuffix('/v1')}/api/").exit_code == 0
 
 
 class _Dripping(StreamRequestHandler):
@@ -156,19 +142,17 @@ def _hanging_up(listed: bytes, answer: bytes) -> type[StreamRequestHandler]:
 MODELS = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 25\r\n\r\n{"data":[{"id":"llama"}]}'
 CIRCLE = b"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /v1/models\r\nContent-Length: 0\r\n\r\n"
 ELSEWHERE = CIRCLE.replace(b"/v1/models", b"ftp://127.0.0.1/v1")
-CUT = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 500\r\n\r\n{"
 
 
 @pytest.mark.parametrize(
     ("listed", "answer", "what", "request_"),
     [
         (MODELS, b"", "chat/completions has answered: Server disconnected", "-X POST URL/chat/completions"),
-        (MODELS, CUT, "chat/completions has answered: peer closed", "-X POST URL/chat/completions"),
         (MODELS, ELSEWHERE, "chat/completions has answered: ", "-X POST URL/chat/completions"),
         (b"", b"", "models has answered: Server disconnected", "URL/models"),
         (CIRCLE, b"", "models has answered: Exceeded maximum allowed redirects", "URL/models"),
     ],
-    ids=["hangs up", "cut off", "elsewhere", "hangs up at once", "a circle"],
+    ids=["hangs up", "elsewhere", "hangs up at once", "a circle"],
 )
 def test_a_connection_that_breaks_has_a_cure_of_its_own(listed: bytes, answer: bytes, what: str, request_: str) -> None:
     with ThreadingTCPServer(("127.0.0.1", 0), _hanging_up(listed, answer)) as server:
@@ -217,17 +201,6 @@ def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -
     assert report["advice"]["code"] == []
 
 
-def test_what_the_model_does_with_the_tools_in_the_prompt_is_not_told_unasked() -> None:
-    def slow_later(reply: Reply) -> Reply | Answer:
-        refused = answer_error(400, "no tools here")
-        return refused if reply.is_native else Answer((b" ",) * 200, pause=0.1) if "parameters" in reply.text else reply
-
-    with faulty(Faulty(slow_later, frozenset())) as server:
-        result = ask(server.base_url, "--timeout", 1)
-    assert result.exit_code == 1
-    assert "It is not known whether this model calls then" in words(result.stdout)
-
-
 def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
     with faulty("healthy") as server:
         examination = examine(server.base_url, "llama", seconds=30)
@@ -235,16 +208,6 @@ def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
         late = Exchange(slow, error="no answer in time", is_timeout=True)
         without = replace(examination, exchanges={**examination.exchanges, slow: late})
         assert {finding.code for finding in find_faults(without)} == {"too_slow"}, slow
-
-
-def test_a_long_answer_takes_no_longer_either() -> None:
-    with faulty(
-        Faulty(lambda reply: replace(reply, text='<tool_call>{"a": [' * 80_000, calls=()), frozenset())
-    ) as server:
-        examination = examine(server.base_url, "llama", seconds=60)
-        started = time.monotonic()
-        find_faults(examination)
-    assert time.monotonic() - started < 20
 
 
 def test_an_answer_without_an_end_is_not_read_forever() -> None:
@@ -306,19 +269,6 @@ def server_base(netloc: str) -> str:
     return f"http://{netloc}/v1"
 
 
-def test_the_report_of_a_healthy_server_has_each_question() -> None:
-    with faulty("healthy") as server:
-        report = json.loads(ask(server.base_url, "--json").stdout)
-    assert report["is_healthy"]
-    assert [one["name"] for one in report["answers"]] == [
-        "/models",
-        *(name for name in QUESTIONS if name not in ONLY_IF_NEEDED),
-    ]
-    two = next(one for one in report["answers"] if one["name"] == "two streamed")
-    assert [call["arguments"] for call in two["calls"]] == [{"city": "Paris"}, {"city": "Rome"}]
-    assert two["finish_reason"] == "tool_calls"
-
-
 def test_who_watches_sees_what_is_asked() -> None:
     with faulty("healthy") as server:
         assert "asking" in ask(server.base_url, "--color", "always").stderr
@@ -350,9 +300,3 @@ def test_a_model_that_is_there_under_another_tag_is_named() -> None:
     with faulty(about) as server:
         result = ask(server.base_url)
     assert "(model 'llama' not found); it has qwen:7b, llama:8b; did you mean 'llama:8b'?" in words(result.stdout)
-
-
-def test_it_takes_no_longer_than_it_may() -> None:
-    with LoopbackServer(lambda _: Answer((b" ",) * 200, pause=0.1)) as server:
-        result = ask(server.base_url, "--timeout", 0.2)
-    assert "it does not answer in time → allow more with --timeout, or compare the host" in words(result.stdout)

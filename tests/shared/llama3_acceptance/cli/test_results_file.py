@@ -20,9 +20,6 @@ def test_a_run_that_broke_off_is_resumed_without_asking_twice(suite: str, tmp_pa
     assert broken.exit_code == 2
     assert "refuses the key (HTTP 401): expired" in broken.stderr
     assert broken.stderr.endswith("!; 2 of 4 responses are in. The same command with --resume goes on\n")
-    assert broken.stderr.count("\n") == 2
-    assert broken.stderr.startswith("first failure: dim  wrong_type  set_light: level is the string")
-    assert "2 responses are missing" in broken.stdout
     assert json.loads(report.read_text("utf-8"))["missing"] == 2
     with results.open("a", encoding="utf-8") as file:
         file.write('{"case": "joke", "resp')
@@ -31,68 +28,25 @@ def test_a_run_that_broke_off_is_resumed_without_asking_twice(suite: str, tmp_pa
     assert resumed.exit_code == 1
     assert "all 3/4 75 % (30 to 95)" in words(resumed.stdout)
     assert cases(results) == ["kitchen", "dim", "joke", "hello"]
+    assert re.search(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', results.read_text("utf-8").splitlines()[0])
 
 
 def test_a_resumed_run_asks_again_what_had_no_response(suite: str, tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     with answering(answer_error(500, "oops"), *ANSWERS[1:]) as server:
         assert ask(server, suite, "--results", results).exit_code == 1
+    results.write_bytes(results.read_bytes()[:-1])  # as an editor leaves it
     with answering(ANSWERS[0]) as server:
         ask(server, suite, "--results", results, "--resume")
     assert cases(results) == ["kitchen", "dim", "joke", "hello", "kitchen"]
     assert "all 3/4" in words(accept(suite, "--replay", results).stdout)
 
 
-def test_a_run_may_be_resumed_with_fewer_repeats(suite: str, tmp_path: Path) -> None:
-    results, report = tmp_path / "results.jsonl", tmp_path / "a.json"
-    with answering(*ANSWERS, *["No."] * 4) as server:
-        ask(server, suite, "--repeats", 2, "--results", results)
-        asked = len(server.requests)
-        ask(server, suite, "--results", results, "--resume", "--json", report)
-        assert len(server.requests) == asked
-    overall = json.loads(report.read_text("utf-8"))["scores"]["overall"]["parsed"]
-    assert (overall["count"], overall["total"]) == (3, 4)
-    assert len(cases(results)) == 8
-
-
-def test_a_run_is_resumed_behind_a_last_line_that_lacks_its_line_break(suite: str, tmp_path: Path) -> None:
-    results = tmp_path / "results.jsonl"
-    with answering(*ANSWERS) as server:
-        ask(server, suite, "--results", results)
-    lines = results.read_bytes().splitlines(keepends=True)
-    results.write_bytes(b"".join(lines[:3])[:-1])
-    with answering(*ANSWERS[2:]) as server:
-        assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume").stdout)
-    assert results.read_bytes().splitlines()[:3] == [line[:-1] for line in lines[:3]]
-    assert cases(results) == ["kitchen", "dim", "joke", "hello"]
-
-
-@pytest.mark.parametrize("length", [1, 9, 30, -1])
-def test_a_run_that_was_killed_in_its_first_line_is_started_anew(suite: str, tmp_path: Path, length: int) -> None:
-    results = tmp_path / f"{'x' * 100}.jsonl"
-    with answering(*ANSWERS * 2) as server:
-        ask(server, suite, "--results", results, "--temperature", 1)
-        results.write_bytes(results.read_bytes().partition(b"\n")[0][:length])
-        resumed = ask(server, suite, "--results", results, "--resume")
-        assert resumed.stderr.startswith(f"{results} has no response and half a line: it is started anew\n")
-        assert "all 3/4" in words(resumed.stdout)
-        assert len(cases(results)) == 4
-        assert "all 3/4" in words(ask(server, suite, "--results", results, "--resume").stdout)
-
-
 def test_half_a_line_of_something_else_is_not_written_over(suite: str, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.write_text("buy milk", "utf-8")
-    assert "was not written by --results" in refused(suite, *URL, "--results", notes, "--resume")
+    assert "does not say what was asked" in refused(suite, *URL, "--results", notes, "--resume")
     assert notes.read_text("utf-8") == "buy milk"
-
-
-def test_resuming_what_does_not_exist_begins_it(suite: str, tmp_path: Path) -> None:
-    results = tmp_path / "results.jsonl"
-    with answering(*ANSWERS) as server:
-        ask(server, suite, "--results", results, "--resume")
-    assert len(cases(results)) == 4
-    assert re.search(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', results.read_text("utf-8").splitlines()[0])
 
 
 def test_results_are_not_written_over(suite: str, tmp_path: Path) -> None:
@@ -110,12 +64,8 @@ OTHER_RUNS = [
     (SUITE_YAML.replace("name: Home", "name: Office", 1), [], "its suite is 'Home', not 'Office'"),
     (SUITE_YAML, ["--model", "llama3"], "its model is 'llama', not 'llama3'"),
     (SUITE_YAML.replace("Tell a joke", "Joke!"), [], "the suite asks something else now"),
-    (SUITE_YAML, ["--prompt-format", "function"], "the suite asks something else now"),
-    (
-        SUITE_YAML,
-        ["--temperature", "1"],
-        'its settings are {"temperature": 0.0, "max_tokens": 1024}, not {"temperature": 1.0, "max_tokens": 1024}',
-    ),
+    (f"{SUITE_YAML}prompt: {{format: function}}\n", [], 'prompt: {"format": "json", '),
+    (SUITE_YAML, ["--temperature", "1"], 'settings: {"temperature": 0.0, "max_tokens": 1024}, now '),
 ]
 
 
@@ -132,15 +82,6 @@ def test_the_results_of_another_run_are_refused(
     assert other.exit_code == 2
     assert f"{results} is of another run: {message}" in words(other.stderr)
     assert results.read_bytes() == before
-
-
-def test_an_expectation_may_change_before_a_run_is_resumed(suite: str, tmp_path: Path) -> None:
-    results = tmp_path / "results.jsonl"
-    with answering(*ANSWERS) as server:
-        ask(server, suite, "--results", results)
-        Path(suite).write_text(SUITE_YAML.replace("level: 20}}\n    tags", "level: 25}}\n    tags"), "utf-8")
-        assert ask(server, suite, "--results", results, "--resume").exit_code in {0, 1}
-    assert len(cases(results)) == 4
 
 
 def test_a_results_file_that_cannot_be_written_ends_the_run_and_shows_what_is_in(suite: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from endpoints.server import Answer, LoopbackServer
 from endpoints.wire import answer_events, answer_json
-from llama3_acceptance.doctor.exchanges import Connection, Exchange, bare_url
+from llama3_acceptance.doctor.exchanges import Connection, Exchange
 
 
 def asked(answer: object, *, stream: bool = False) -> Exchange:
@@ -77,14 +77,11 @@ def test_another_answer_is_no_completion(body: object) -> None:
     ("body", "told"),
     [
         ({"error": {"message": "no\n  memory"}}, "no memory"),
-        ({"error": {"message": "no\n  memory", "code": 400}}, "no memory"),
         ({"error": {"message": "it is gone", "code": "model_not_found"}}, "it is gone (model_not_found)"),
         ({"error": {"message": "model_not_found: llama", "code": "model_not_found"}}, "model_not_found: llama"),
-        ({"error": {"code": "model_not_found"}}, '{"code": "model_not_found"}'),
         ({"error": "no memory"}, "no memory"),
         ({"detail": "no memory"}, "no memory"),
         ({"detail": [{"loc": 1}]}, '{"detail": [{"loc": 1}]}'),
-        ([1], "[1]"),
     ],
     ids=str,
 )
@@ -94,10 +91,6 @@ def test_what_a_server_says_of_an_error_is_one_line(body: object, told: str) -> 
         exchange = connection.get("/models")
         connection.close()
     assert (exchange.status, exchange.error) == (400, told)
-
-
-def test_an_address_is_shown_without_its_secrets() -> None:
-    assert bare_url("https://me:secret@host:8/v1/?key=secret#a") == "https://host:8/v1/"
 
 
 def test_a_fault_in_the_request_itself_is_raised_and_no_answer() -> None:

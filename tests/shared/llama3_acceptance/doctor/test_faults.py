@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from faulty_servers import FAULTS, faulty
-from llama3_acceptance.doctor import Finding, examine, find_faults
-from llama3_acceptance.doctor.finding import FindingCode
+from llama3_acceptance.doctor import Finding, checks, examine, find_faults
 
 
 @cache
@@ -43,16 +42,11 @@ def test_a_finding_has_the_servers_own_words(name: str, words: str) -> None:
     assert words in finding.what
 
 
-CODES = set(get_args(FindingCode))
-ELSEWHERE = {"unreachable", "too_slow", "gateway"}
-"""What no server says by itself: the tests of the command and of the gateway play these."""
+CODES = {"unreachable", "too_slow", "gateway"}.union(*(about.codes | about.notes for about in FAULTS.values()))
 
 
-def test_each_fault_is_played() -> None:
-    played = {code for about in FAULTS.values() for code in (*about.codes, *about.notes)}
-    assert played | ELSEWHERE == CODES
-
-
-def test_each_fault_stands_on_the_page() -> None:
+def test_the_page_has_each_finding() -> None:
     page = (Path(__file__).parents[4] / "docs" / "doctor.md").read_text("utf-8")
     assert {code for code in CODES if f"`{code}`" not in page} == set()
+    code = "".join(path.read_text("utf-8") for path in (Path(checks.__file__).parent).glob("*.py"))
+    assert set(re.findall(r'Finding\(\s*"(\w+)"', code)) == CODES

@@ -74,14 +74,6 @@ def test_a_call_in_the_text_counts_where_no_native_one_is(kind: Kind):
     )
 
 
-@every_kind
-def test_native_calls_are_judged_alone(kind: Kind):
-    response = kind(GOOD, [("clock", {})])
-    for on in (True, False):
-        parsed = judged(TURN_ON, response, text_calls=on).parsed
-        assert (parsed.verdict, parsed.source) == (Verdict.WRONG_TOOL, "native")
-
-
 @every_text_kind
 def test_words_pass_in_place_of_a_tool_that_is_on_the_list(kind: Kind):
     response = kind("That is 4.", [])
@@ -126,12 +118,9 @@ def test_a_list_in_a_string_is_compared_as_the_list(kind: Kind, written: str):
         GOOD[:-3],
         "{}",
         "[1, 2, 3]",
-        "```json\n[1]\n```",
         '{"a":1',
         "As I said: [{",
         'It is ["milk"], or {"a": ["bread"]}',
-        '["milk", "bread"]',
-        "{}\n",
         "<tool_call>[]</tool_call>",
     ],
 )
@@ -148,14 +137,12 @@ def test_json_in_the_text_fails_where_native_calls_alone_are_let_pass(kind: Kind
             "See [1].",
             "arr[0] = 5 and a[[1, 2]] are 7.",
             "Paris has 2.1 million people.\n\nSources: calculate [1]",
-            "- [ ] todo\n- [x] done",
             'x["key"] = y["a"]["b"]',
             "Use {} or [] in Rust.",
             "As I said: [1",
             "Both:\n[1, 2]\nDone.",
             "Sources:\n[1]\n[2]",
             'I bought ["milk", "bread"].',
-            'Ref ["Smith"].',
         ),
         '<think>{"name": "clock", "parameters": {}}</think>It is noon.',
         'Hello. <think>[{"a": 1}]',
@@ -179,21 +166,21 @@ def call(name: str, **arguments: object) -> dict[str, object]:
 
 
 REASONS = [
-    (TURN_ON, GOOD, Verdict.PASSED, ""),
     (
         TURN_ON,
         call("turn_on", area="kitchen", domain="['switch', 'light']"),
         Verdict.PASSED,
-        """turn_on: domain is the string "['switch', 'light']", compared as the list""",
+        (
+            """turn_on: domain is the string "['switch', 'light']", expected ["light", "switch"] in any order; """
+            "it is compared as the list in it"
+        ),
     ),
     (TURN_ON, "", Verdict.MISSING_CALL, "neither text nor a call; expected turn_on"),
     (TURN_ON, "On it!", Verdict.DIRECT_ANSWER_NOT_ALLOWED, "answered in words, expected turn_on: On it!"),
     (TURN_ON, call("clock"), Verdict.WRONG_TOOL, "called clock({}), expected turn_on"),
     (TURN_ON, call("open"), Verdict.UNKNOWN_TOOL, "called open({}), which is not declared; expected turn_on"),
     (TURN_ON, GOOD + SUM, Verdict.UNEXPECTED_CALL, 'calculate({"expression": "2+2"}) was not expected'),
-    (GREETING, "Hello!", Verdict.PASSED, ""),
     (GREETING, " \n", Verdict.NO_RESPONSE, "neither text nor a call"),
-    (GREETING, SUM, Verdict.UNEXPECTED_CALL, 'calculate({"expression": "2+2"}) was not expected'),
     (CALCULATE, "4", Verdict.PASSED, "answered in words, in place of calculate"),
     (
         replace(GREETING, alternatives=((LIGHTS,), ())),
@@ -244,75 +231,46 @@ def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdic
     ("text", "expected"),
     [
         (SUM[:-1], Verdict.TRUNCATED),
-        ('{"name": "calculate", "parameters": {"expression": "2+2"', Verdict.TRUNCATED),
-        ('{"name": "calculate", "parameters": {"expression": 2+2}}', Verdict.MALFORMED),
-        ("""{"name": "calculate", 'parameters': {}}""", Verdict.MALFORMED),
         ('{"name": "calculate", "parameters": "2+2"}', Verdict.MALFORMED),
         (
             '{"name": "calculate", "description": "", "parameters": {"type": "object", "properties": {}}}',
             Verdict.MALFORMED,
         ),
         ('{"query": {"type": "function", "name": "calculate"}}', Verdict.MALFORMED),
-        ("{'name': 'calculate', 'parameters': {'expression': '2+2'}}", Verdict.MALFORMED),
         ("```python\n{'name': 'calculate', 'parameters': {}}\n```", Verdict.MALFORMED),
         ('Sure: {"parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
         ("<tool_call>{}</tool_call>", Verdict.MALFORMED),
         ("<|python_tag|>calculate(17*23)", Verdict.MALFORMED),
-        ("[calculate(17*(23+1))]", Verdict.MALFORMED),
         ("calculate(", Verdict.TRUNCATED),
         ('{"name": "calculate', Verdict.TRUNCATED),
-        ('{"name": "cal', Verdict.TRUNCATED),
-        ('{"type": "function", "function": {"na', Verdict.TRUNCATED),
         ('{"na', Verdict.TRUNCATED),
     ],
 )
-@pytest.mark.parametrize("case", [CALCULATE, TURN_ON, GREETING], ids=lambda case: case.id)
-def test_a_call_that_nobody_can_read_is_no_answer_in_words(case: Case, text: str, expected: Verdict):
-    assert verdict(case, text) is expected
+def test_a_call_that_nobody_can_read_is_no_answer_in_words(text: str, expected: Verdict):
+    assert [verdict(case, text) for case in (CALCULATE, TURN_ON, GREETING)] == [expected] * 3
 
 
 NO_WORDS = [
     ('{"expression": "12*12"}', "the arguments of calculate, without its name"),
     ('Sure: {"expression": "12*12"}', "the arguments of calculate, without its name"),
     ("{}", "{}"),
-    ("[1, 2]", "[1, 2]"),
     ("null", "null"),
     ("calculate", "the name of a tool: calculate"),
-    ('- "calculate";', 'the name of a tool: - "calculate";'),
-    ("```json\n[1, 2]\n```", "```json"),
-    ("<|eom_id|>{}", "{}"),
     ("Action: calculate\nAction Input: 12*12", "a step of an agent: Action: calculate"),
-    ("Action: none\nAction Input: none", "a step of an agent: Action Input: none"),
     ("**Function:** calculate\nArguments: 12*12", "a step of an agent: **Function:** calculate"),
     ("<calculate>12*12</calculate>", "a tag of calls, without one: <calculate>"),
     ("\N{REPLACEMENT CHARACTER}", "\N{REPLACEMENT CHARACTER}"),
     ("Sure. <tool_call>", "a tag of calls, without one: <tool_call>"),
-    ("Sure.\n[TOOL_CALLS]", "a tag of calls, without one: [TOOL_CALLS]"),
     ("<think>2+2</think>\n<function=calc", "a tag of calls, without one: <function=calc"),
     ('<tool_response name="calculate">\n391', '<tool_response name="calculate">'),
 ]
 
 
 @pytest.mark.parametrize(("text", "detail"), NO_WORDS)
-@pytest.mark.parametrize("case", [CALCULATE, GREETING], ids=lambda case: case.id)
-def test_an_answer_in_words_has_words_and_no_attempt_at_a_call(case: Case, text: str, detail: str):
-    parsed = judged(case, text).parsed
+def test_an_answer_in_words_has_words_and_no_attempt_at_a_call(text: str, detail: str):
+    parsed = judged(GREETING, text).parsed
     assert parsed.verdict is Verdict.MALFORMED
     assert parsed.detail.startswith(f"no answer in words: {detail}")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        '["a", {"b": 1',
-        'calculate {"expression": "12*',
-        '<think>A call.</think>\n[{"na',
-        '{"tool": "calculate", "a": "',
-    ],
-)
-def test_what_is_cut_off_is_none_either(text: str):
-    assert verdict(GREETING, text) is Verdict.TRUNCATED
 
 
 @pytest.mark.parametrize(
@@ -322,24 +280,14 @@ def test_what_is_cut_off_is_none_either(text: str):
         "\N{THUMBS UP SIGN}",
         "\N{SMILING FACE WITH SMILING EYES}\N{HEAVY BLACK HEART}\ufe0f",
         "Action: none",
-        "**Action:** None",
-        "Tool: calculate is what I would use.",
         "With the <calculate> tag, one can add.",
-        "None of them.",
         '"144"',
-        "I calculate.",
         f"Write `{SUM}` to add.",
         "The field is null.",
         'Sure: {"',
-        '{"expression": "12*12"} is it.',
         'It is {"expression": "12*12"}, I think.',
         "Action: I turned on the lights.",
-        "The action: calculate it by hand.",
-        "You calculate {x} from x.",
-        "calculate [here](https://example.com)",
         "I asked: <tool_response>391</tool_response>",
-        "> Hello!",
-        "```python\nprint(17*23)\n```",
         "`print(17*23)`",
         '{"message": "Hello!", "tool_call": null}',
     ],
@@ -363,8 +311,6 @@ PRINTED = Case("code", "Print 1.", ((ExpectedCall("code_interpreter", mode="part
     ("reason", "expected"),
     [
         ("length", Verdict.TRUNCATED),
-        ("content_filter", Verdict.TRUNCATED),
-        ("stop", Verdict.PASSED),
         ("eos", Verdict.PASSED),
         (None, Verdict.PASSED),
     ],
@@ -373,41 +319,6 @@ def test_what_a_limit_ended_is_no_call(reason: str | None, expected: Verdict):
     suite = Suite("Code", (Tool("code_interpreter"),), (PRINTED,))
     response = {"choices": [{"message": {"content": CODE}, "finish_reason": reason}]}
     assert judge(PRINTED, response, suite).parsed.verdict is expected
-
-
-def test_an_envelope_without_a_call_is_an_answer_in_words():
-    assert verdict(GREETING, '{"message": "Hello!", "tool_call": null}') is Verdict.PASSED
-    assert verdict(GREETING, '{"message": "", "tool_call": null}') is Verdict.NO_RESPONSE
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"Write `{SUM}` to add.",
-        'She is {"name": "Alice", "age": 5}.',
-        'She is {"name": "Ali',
-        "```\nf({})\n```",
-        "I set {kitchen} to on.",
-        "Hm {",
-        "It is calculate(",
-        "The set {x | x > 0} and f(x) = {x}",
-        "Its name: calculate. The parameters: {}.",
-        "calculate(x) adds numbers.",
-        "The tag <tool_call> wraps a call, `<function=calculate>` does, too.",
-        "<|python_tag|>Hello!",
-        "Use `{'name': 'calculate'}`.",
-        "<think>{'name': 'calculate'}</think>Hello!",
-        "<think><|python_tag|>print(17*23)</think>Hello!",
-    ],
-)
-def test_what_is_shown_or_data_is_an_answer_in_words(text: str):
-    assert verdict(GREETING, text) is Verdict.PASSED
-
-
-def test_a_broken_call_beside_a_good_one_is_remarked():
-    parsed = judged(TURN_ON, f"{GOOD}; {SUM[:-3]}").parsed
-    assert parsed.passed
-    assert parsed.detail.startswith("beside it, a call that cannot be read")
 
 
 def test_a_broken_call_is_the_reason_for_a_missing_one():
@@ -426,13 +337,6 @@ def test_arguments_that_a_server_could_not_parse_are_malformed():
     )
 
 
-def test_arguments_that_a_limit_cut_off_are_truncated():
-    message = {"content": None, "tool_calls": [{"function": {"name": "calculate", "arguments": '{"expr'}}]}
-    parsed = judged(CALCULATE, {"message": message, "finish_reason": "length"}).parsed
-    told = 'the arguments of calculate are cut off (finish_reason length): {"expr'
-    assert (parsed.verdict, parsed.detail) == (Verdict.TRUNCATED, told)
-
-
 def test_an_empty_answer_says_why_it_may_be_empty():
     cut_off = {"message": {"content": ""}, "finish_reason": "length"}
     assert judged(TURN_ON, cut_off).parsed.detail == "neither text nor a call (finish_reason length); expected turn_on"
@@ -445,26 +349,6 @@ def test_thoughts_alone_are_no_answer(text: str):
     assert judged(GREETING, text).parsed.verdict is Verdict.NO_RESPONSE
     assert judged(CALCULATE, text).parsed.detail == "neither text nor a call, only reasoning"
     assert judged(GREETING, f"{text} Hello!").parsed.passed
-
-
-def test_a_schema_of_a_parameter_may_be_true():
-    tool = Tool("f", "", {"type": "object", "properties": {"a": True, "b": False}})
-    case = Case("f", "f!", ((ExpectedCall("f", {"a": ArgumentRule((1,))}),),))
-    assert judge(case, call("f", a=1), Suite("Any", (tool,), (case,))).coerced.passed
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *["<|python_tag|>clock()", "<|python_tag|>[clock(), clock()]", "<|python_tag|><tool_call>{}</tool_call>"],
-        *["{} <think><|python_tag|>print(1)</think>", "{} <|python_tag|>clock()"],
-    ],
-)
-def test_a_call_behind_the_python_tag_is_no_broken_one(text: str):
-    good = text.replace("{}", '{"name": "clock", "arguments": {}}')
-    clock = ExpectedCall("clock")
-    case = Case("c", "c", ((clock, clock), (clock,)))
-    assert (judged(case, good).parsed.verdict, judged(case, good).parsed.detail) == (Verdict.PASSED, "")
 
 
 @pytest.mark.parametrize("name", ["turn_on", "clock", "open"])
@@ -485,12 +369,6 @@ def test_the_nearest_alternative_gives_the_reason():
     assert judged(case, "Hm.").parsed.detail == "answered in words, expected clock or turn_on or turn_on and clock: Hm."
 
 
-def test_an_alternative_may_be_no_call():
-    case = replace(TURN_ON, alternatives=((LIGHTS,), ()))
-    assert verdict(case, "They are on already.", allow_direct_answers=False) is Verdict.PASSED
-    assert verdict(case, GOOD) is Verdict.PASSED
-
-
 def test_calls_in_another_order_fail_only_where_the_order_matters():
     both = replace(TURN_ON, alternatives=((*CALCULATE.alternatives[0], LIGHTS),))
     assert verdict(both, f"{GOOD}; {SUM}") is Verdict.PASSED
@@ -500,6 +378,13 @@ def test_calls_in_another_order_fail_only_where_the_order_matters():
     told = f"called {called}; the order is {wanted}"
     assert (ordered.verdict, ordered.detail) == (Verdict.WRONG_ORDER, told)
     assert verdict(replace(both, ordered=True), f"{SUM}; {GOOD}") is Verdict.PASSED
+
+
+def test_an_integer_of_any_length_is_judged():
+    parsed = judged(TURN_ON, f'{{"name": "turn_on", "parameters": {{"area": {"9" * 5000}}}}}').parsed
+    assert (parsed.verdict, len(parsed.detail) < 300) == (Verdict.MISSING_ARGUMENT, True)
+    native = {"tool_calls": [{"function": {"name": "clock", "arguments": {"n": 10**5000}}}]}
+    assert verdict(TURN_ON, native) is Verdict.WRONG_TOOL
 
 
 def test_what_the_schema_takes_by_default_may_be_left_out_or_written():
@@ -516,27 +401,6 @@ def test_what_the_schema_takes_by_default_may_be_left_out_or_written():
         verdict(replace(TURN_ON, alternatives=((half,),)), call("turn_on", area="hall", brightness=50))
         is Verdict.PASSED
     )
-
-
-def test_what_coercion_mends_fails_as_parsed_and_passes_after_it():
-    dim = ExpectedCall("turn_on", {"area": ArgumentRule(("hall",)), "brightness": ArgumentRule((50,))})
-    case = replace(TURN_ON, alternatives=((dim,),))
-    parsed, coerced = judged(case, call("turn_on", area="hall", brightness="50"))
-    assert (parsed.verdict, coerced.verdict) == (Verdict.WRONG_TYPE, Verdict.PASSED)
-    assert parsed.calls[0].arguments == {"area": "hall", "brightness": "50"}
-    assert coerced.calls[0].arguments == {"area": "hall", "brightness": 50}
-
-
-def test_without_declared_tools_every_name_may_be_called():
-    case = Case("any", "Go", ((ExpectedCall("anything"),),))
-    assert judge(case, call("anything"), Suite("Any", (), (case,))).parsed.passed
-
-
-def test_an_integer_of_any_length_is_judged():
-    parsed = judged(TURN_ON, f'{{"name": "turn_on", "parameters": {{"area": {"9" * 5000}}}}}').parsed
-    assert (parsed.verdict, len(parsed.detail) < 300) == (Verdict.MISSING_ARGUMENT, True)
-    native = {"tool_calls": [{"function": {"name": "clock", "arguments": {"n": 10**5000}}}]}
-    assert verdict(TURN_ON, native) is Verdict.WRONG_TOOL
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, '{"name": "turn_on", "parameters": ' + '{"a":' * 5000, "\ud800", "\x00"])
@@ -559,12 +423,6 @@ def test_words_that_a_limit_ended_are_truncated_wherever_words_would_pass(respon
         assert parsed.detail.startswith("the answer in words is cut off (finish_reason ")
     assert verdict(TURN_ON, response("The answer is")) is Verdict.DIRECT_ANSWER_NOT_ALLOWED
     assert verdict(TURN_ON, response(f"{GOOD} I")) is Verdict.PASSED
-
-
-def test_a_sentence_is_said_once():
-    case = replace(CALCULATE, alternatives=((*CALCULATE.alternatives[0], *CALCULATE.alternatives[0]),))
-    detail = judged(case, f"{SUM.replace('2+2', '1')}; {SUM.replace('2+2', '1')}").parsed.detail
-    assert detail == 'calculate: expression is "1", expected "2+2"'
 
 
 @pytest.mark.parametrize(

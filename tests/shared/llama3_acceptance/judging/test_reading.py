@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -59,38 +58,9 @@ def test_the_options_are_those_of_every_reader():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"formats": "yaml"},
-        {"formats": ["json", "yaml"]},
-        {"formats": []},
-        {"formats": 7},
-    ],
-)
-def test_an_option_that_cannot_be_is_refused_as_there(options: dict[str, Any]):
-    with pytest.raises((TypeError, ValueError)) as caught:
-        Extractor(**options)
-    with pytest.raises(caught.type, match=f"^{re.escape(str(caught.value))}$"):
-        Reading(**options)
-
-
-def test_repairs_need_tools():
-    with pytest.raises(ValueError, match=r"^repair needs the names of the tools"):
-        Suite("Home", (), (TIME,), reading=Reading(repair=True))
-
-
-@pytest.mark.parametrize(
     ("text", "reading", "strictly", "remark"),
     [
         pytest.param(TAG, Reading(), Verdict.PASSED, MISSPELT, id="a misspelt tag"),
-        pytest.param(f"{TAG}\n{TAG}", Reading(), Verdict.PASSED, MISSPELT, id="two misspelt tags"),
-        pytest.param(
-            '{"tool": "clock", "args": {}}',
-            Reading(),
-            Verdict.PASSED,
-            "clock was not written as documented: the name stands under 'tool', the arguments stand under 'args'",
-            id="undocumented keys",
-        ),
         pytest.param(BROKEN, Reading(repair=True), Verdict.MALFORMED, REPAIRED, id="single quotes"),
         pytest.param(
             BROKEN.replace("name", "tool"),
@@ -109,13 +79,6 @@ def test_what_was_mended_is_a_call_and_remarked(text: str, reading: Reading, str
     assert mended.allowances == (Allowance.MENDED,)
     plain = judged(clocks, CLOCK, reading)
     assert (plain.is_clean, plain.detail) == (True, "")
-
-
-def test_it_is_remarked_behind_the_reason_of_a_failure_too():
-    failed = judged(GREETING, BROKEN, Reading(repair=True))
-    assert (failed.verdict, failed.detail) == (Verdict.UNEXPECTED_CALL, f"clock({{}}) was not expected; {REPAIRED}")
-    in_text = judged(TIME, BROKEN, Reading(repair=True), text_calls=False)
-    assert (in_text.verdict, in_text.detail.endswith(f": {BROKEN}; {REPAIRED}")) == (Verdict.CALL_IN_TEXT, True)
 
 
 FORMS = {
@@ -149,19 +112,6 @@ def test_a_call_in_a_form_that_is_not_read_is_no_answer_in_words(formats: Any):
     assert judged(GREETING, "She is {name}.", Reading(formats)).passed
 
 
-def test_beside_a_call_that_is_read_it_is_remarked():
-    beside = judged(TIME, f"[clock()] {CLOCK}", Reading("json"))
-    assert (beside.verdict, beside.detail) == (
-        Verdict.PASSED,
-        "beside it, a call that cannot be read (the form pythonic is not read): clock()",
-    )
-
-
-def test_the_tags_around_a_call_are_no_broken_one():
-    two = replace(TIME, alternatives=((ExpectedCall("clock"),) * 2,))
-    assert judged(two, f"<tool_call>{CLOCK}</tool_call>", Reading("json")).verdict is Verdict.MISSING_CALL
-
-
 def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
     code = judged(TIME, PYTHON, Reading("all"))
     assert (code.verdict, [call.name for call in code.calls]) == (Verdict.UNKNOWN_TOOL, ["code_interpreter"])
@@ -180,21 +130,6 @@ def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
             Verdict.PASSED,
             "",
             id="a call in thoughts and one after them",
-        ),
-        pytest.param(TIME, f"<think>Hm.</think>{CLOCK}", Verdict.PASSED, "", id="thoughts that are opened again"),
-        pytest.param(
-            GREETING,
-            f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>\nHello!",
-            Verdict.PASSED,
-            "",
-            id="calls in thoughts before words",
-        ),
-        pytest.param(
-            GREETING,
-            "Hm.</think>\n",
-            Verdict.NO_RESPONSE,
-            "neither text nor a call, only reasoning",
-            id="thoughts alone",
         ),
         pytest.param(
             GREETING,
@@ -254,11 +189,6 @@ def test_where_reasoning_came_apart_the_text_does_not_begin_inside_it(response: 
     assert read_response(response) == Answer("Hello!", reasoning="Hm.")
     assert judged(GREETING, response, Reading(starts_reasoning=True)).passed
     assert judged(GREETING, response, Reading()).passed
-
-
-def test_thoughts_are_put_together_and_odd_ones_left_out():
-    blocks = [{"type": "reasoning", "reasoning": one} for one in ("Hm.", "", None, 7, [7, {"text": "So."}])]
-    assert read_response({"content": blocks}).reasoning == "Hm.\n\nSo."
 
 
 def of_llama_index(text: str, **options: Any) -> object:

@@ -93,13 +93,6 @@ def test_the_page_says_where_each_segment_of_an_output_went() -> None:
     assert "\\x1b[2J \\u202e" in html
 
 
-def test_a_verdict_that_coercion_changed_is_shown_twice() -> None:
-    html = report_html(judged(OUTPUTS))
-    assert 'data-parsed="wrong_type" data-coerced="passed"' in html
-    assert html.count('title="after coercion">') == 1
-    assert "<h3>Calls after coercion</h3>" in html
-
-
 def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     call = {"type": "function", "function": {"name": "set_light", "arguments": '{"room": "kitchen"}'}}
     results = judged({"kitchen": ["No.", {"tool_calls": [call]}]}, errors={"dim": "HTTP 500: <oops>"}, repeats=2)
@@ -109,41 +102,19 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     assert ": HTTP 500: <oops>" in page.texts
 
 
-CALLS = "those in tool_calls; without any, those in the text"
-WORDS = "pass in place of answer_question, calculate and tell_joke"
-LISTS = "a string that contains a list is that list, if a list is expected"
-NATIVE_ONLY = "those in tool_calls alone; any JSON in the text fails"
-
-
-STRICT = "in the strict format alone: one object with a message and "
-
-
 @pytest.mark.parametrize(
-    ("changes", "texts"),
+    ("changes", "told"),
     [
-        ({}, [CALLS, WORDS, LISTS]),
-        (
-            {"policies": Policies(text_calls=False, allow_direct_answers=False, stringified_lists=False)},
-            [
-                "those in tool_calls alone; a call in the text fails",
-                "never pass in place of a call",
-                "a string that contains a list is a string",
-            ],
-        ),
-        ({"policies": Policies(native_calls_only=True)}, [NATIVE_ONLY, WORDS, LISTS]),
-        (
-            {"policies": Policies(direct_answers=frozenset())},
-            [CALLS, "pass in place of no tool, unless a case says so", LISTS],
-        ),
-        ({"prompt": Prompt(format="strict")}, [f"{STRICT}one call at most", WORDS, LISTS]),
-        ({"prompt": Prompt(format="strict", multiple=True)}, [f"{STRICT}several calls", WORDS, LISTS]),
+        ({}, "text_calls yes; direct_answers answer_question, calculate, tell_joke; stringified_lists yes"),
+        ({"policies": Policies(allow_direct_answers=False)}, "direct_answers no; "),
+        ({"policies": Policies(direct_answers=frozenset())}, "direct_answers none; "),
+        ({"prompt": Prompt(format="strict", multiple=True)}, "format strict; multiple yes<"),
+        ({"reading": Reading(["json"], starts_reasoning=True)}, "formats json; repair no; starts_reasoning yes<"),
     ],
 )
-def test_the_page_says_by_what_it_judges(changes: dict[str, Any], texts: list[str]) -> None:
+def test_the_page_says_by_what_it_judges(changes: dict[str, Any], told: str) -> None:
     results = judged(OUTPUTS)
-    html = report_html(replace(results, suite=replace(results.suite, **changes)))
-    names = (f"<div><dt>{name}</dt><dd>" for name in ("calls", "words", "lists"))
-    assert [html.partition(name)[2].partition("</dd>")[0] for name in names] == texts
+    assert told in report_html(replace(results, suite=replace(results.suite, **changes)))
 
 
 def test_failures_come_first_then_what_was_let_through() -> None:
@@ -194,7 +165,6 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
     thought = f"I could {KITCHEN}.</think>Then "
     outputs = {"kitchen": thought + KITCHEN, "hello": [{"content": f"Hello! {KITCHEN}", "reasoning": "Hm."}]}
     html = report_html(judged(outputs, reading=Reading(starts_reasoning=True)))
-    assert "<dt>read</dt><dd>by the rules, beginning inside reasoning</dd>" in html
     assert html.count('class="call" title="tool call 1"') == 2
     for shown in (
         '<span class="quotation" title="quotation, in which nothing counts as a call">I could</span>',
@@ -202,14 +172,6 @@ def test_the_page_reads_each_output_as_it_was_judged() -> None:
         '&lt;/think&gt;</span>Then<span class="removed"',
     ):
         assert shown in html
-
-
-def test_a_run_in_which_all_passed_is_told_as_such() -> None:
-    results = judged({"kitchen": KITCHEN, "dim": KITCHEN, "joke": KITCHEN, "hello": KITCHEN})
-    html = report_html(replace(results, results=results.results[:1] * 1000))
-    assert '<p class="share">100<small> %</small></p>' in html
-    assert '<rect class="bar-interval" x="99.62" y="3" width="0.50" height="2"/>' in html
-    assert "<dt>missing</dt>" not in html
 
 
 @pytest.fixture(scope="module")
@@ -289,31 +251,6 @@ def test_a_row_shows_its_responses_and_a_button_the_others_again(page: Chrome) -
         find(page, "#group").click()
         assert len(shown(page)) == 4
         assert not find(page, "#group").is_displayed()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
-def test_focus_never_goes_under_the_bar_that_sticks(browser: Chrome, tmp_path: Path, backwards: bool) -> None:
-    from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415 - only where there is a browser
-
-    results = judged({"kitchen": [f"{KITCHEN} {n}" for n in range(60)]}, repeats=60)
-    path = tmp_path / "long.html"
-    path.write_text(report_html(results), "utf-8")
-    metrics = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    browser.get(path.as_uri())
-    assert find(browser, "#filters").value_of_css_property("position") == "sticky"
-    browser.execute_script("document.querySelectorAll('.result summary')[arguments[0]].focus()", 59 if backwards else 0)
-    for _ in range(50):
-        keys = ActionChains(browser)
-        (
-            keys.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT) if backwards else keys.send_keys(Keys.TAB)
-        ).perform()
-        top, bar = browser.execute_script(
-            "return [document.activeElement.getBoundingClientRect().top,"
-            " document.getElementById('filters').getBoundingClientRect().bottom]"
-        )
-        assert top >= bar
 
 
 @pytest.mark.browser

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from llama3_acceptance.rendering import shown_judging
 from llama3_acceptance.reports.comparison import Change, Comparison, compare_reports, differences, read_report
 from llama3_acceptance.reports.json_report import report_json
 from llama3_acceptance.reports.junit import report_junit
@@ -35,7 +36,7 @@ def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     report = reported(MIXED, errors={"hello": "no response within 1 s"})
     assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (2, "llama3.1", 0)
     assert report["reading"] == {"formats": None, "repair": False, "starts_reasoning": False}
-    assert report["prompt"] == {"format": "json", "multiple": False, "response_format": "json_schema"}
+    assert report["prompt"]["format"] == "json"
     assert report["policies"] == {
         "text_calls": True,
         "direct_answers": ["answer_question", "calculate", "tell_joke"],
@@ -99,11 +100,6 @@ def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
         {"deviations": ["the tag is written <function(NAME)>{…}"], "repaired_from": None},
         {"deviations": None, "repaired_from": None},
     ]
-    assert [one["parsed"]["detail"] for one in report["results"]] == [
-        f"set_light was repaired from {MENDED}",
-        "set_light was not written as documented: the tag is written <function(NAME)>{…}",
-        "",
-    ]
 
 
 def junit(results: Results, *, coerced: bool = False) -> ET.Element:
@@ -118,10 +114,9 @@ JUNIT = f"""\
     <properties>
       <property name="model" value="llama3.1" />
       <property name="base_url" value="http://127.0.0.1:8080/v1" />
-      <property name="read" value="by the rules" />
-      <property name="calls" value="those in tool_calls; without any, those in the text" />
-      <property name="words" value="pass in place of answer_question, calculate and tell_joke" />
-      <property name="lists" value="a string that contains a list is that list, if a list is expected" />
+      <property name="prompt" value="format json; multiple no" />
+      <property name="reading" value="formats default; repair no; starts_reasoning no" />
+      <property name="policies" value="POLICIES" />
       <property name="missing" value="0" />
     </properties>
     <testcase name="kitchen" classname="Home.set_light" time="0.500">
@@ -155,15 +150,14 @@ calls (text): set_light {{"room": "hall", "level": "20"}}</failure>
 
 def test_junit_names_each_case_and_why_it_failed_and_counts() -> None:
     results = judged({**MIXED, "kitchen": "Für dich!"}, errors={"hello": "HTTP 500"})
-    assert report_junit(results).decode() == JUNIT
+    assert report_junit(results).decode() == JUNIT.replace("POLICIES", shown_judging(results.suite)["policies"])
     assert junit(results, coerced=True).get("failures") == "1"
 
 
 def test_junit_says_where_a_case_stands_and_leaves_out_what_is_not_known() -> None:
     results = judged(MIXED)
-    run = replace(results.run, started="")
-    cases = tuple(replace(case, line=n) for n, case in enumerate(results.suite.cases, start=5))
-    suite = junit(replace(results, run=run, suite=replace(results.suite, cases=cases)))
+    of_file = tuple(replace(one, case=replace(one.case, line=6)) for one in results.results)
+    suite = junit(replace(results, run=replace(results.run, started=""), results=of_file))
     assert suite.get("timestamp") is None
     assert "line 6 of the suite" in (suite.findall("testcase")[1].findtext("failure") or "")
 
@@ -239,28 +233,8 @@ def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) ->
         "repair: false → true",
         "native_calls_only: false → true",
         "seed: none → 7",
-        "the suite asks something else now: its tools, prompt or commands have changed",
+        "the suite asks something else now: its tools or commands have changed",
     )
-
-
-def test_another_form_of_the_prompt_is_no_other_suite() -> None:
-    before = reported(MIXED)
-    before["run"].update(commands="1", prompt={"format": "strict", "response_format": "none"})
-    after = deepcopy(before)
-    after["run"].update(fingerprint="0", prompt={"format": "strict", "response_format": "json_object"})
-    assert differences(before, after) == ('response_format: "none" → "json_object"',)
-    after["run"]["commands"] = "2"
-    assert differences(before, after)[1:] == (
-        "the suite asks something else now: its tools, prompt or commands have changed",
-    )
-
-
-def test_outputs_that_are_judged_as_in_another_form_are_said_to_be() -> None:
-    before = reported(MIXED)
-    before["run"].update(commands="1", prompt={"format": "json"})
-    after = deepcopy(before)
-    after["prompt"]["format"] = "strict"
-    assert differences(before, after) == ('judged as: none → "strict"',)
 
 
 WRONG = 'set_light: room is "hall", expected "kitchen"'
@@ -283,21 +257,6 @@ def test_a_comparison_names_what_fails_for_another_reason_and_what_only_one_run_
     )
 
 
-@pytest.mark.parametrize(
-    ("fixed", "broken", "p_value"), [(0, 0, 1.0), (1, 1, 1.0), (5, 0, 0.0625), (1, 9, 0.021484375), (2000, 0, 0.0)]
-)
-def test_the_p_value_is_that_of_the_sign_test(fixed: int, broken: int, p_value: float) -> None:
-    def run(verdicts: list[str]) -> dict[str, Any]:
-        judgements = ({"verdict": verdict, "detail": ""} for verdict in verdicts)
-        return {
-            "results": [{"case": str(n), "repeat": 0, "command": "", "parsed": one} for n, one in enumerate(judgements)]
-        }
-
-    before = run(["wrong_value"] * fixed + ["passed"] * broken)
-    after = run(["passed"] * fixed + ["wrong_value"] * broken)
-    assert compare_reports(before, after, "parsed").p_value == pytest.approx(p_value)
-
-
 def _broken(**part: object) -> str:
     report = reported(MIXED)
     report["results"][0].update(part)
@@ -308,16 +267,11 @@ def _broken(**part: object) -> str:
     ("text", "message"),
     [
         ("oops", "not JSON"),
-        ("[]", "no report of a run: make one with `llama3-tools accept … --json FILE`"),
         ("{}", "no report of a run"),
         ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 2"),
         ('{"llama3_tools_report": 2}', "a broken report: KeyError('results')"),
-        ('{"llama3_tools_report": 2, "results": [7]}', "a broken report: TypeError("),
         ('{"llama3_tools_report": 2, "results": []}', "a broken report: KeyError('run')"),
-        (_broken(repeat=-1), "a broken report: TypeError('-1 is no repeat')"),
-        (_broken(repeat="0"), "a broken report: TypeError(\"'0' is no repeat\")"),
         (_broken(coerced={}), "a broken report: KeyError('verdict')"),
-        (_broken(parsed=None), "a broken report: TypeError("),
     ],
 )
 def test_a_file_that_is_no_report_is_named(tmp_path: Path, text: str, message: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -81,16 +80,12 @@ def test_many_repeats_are_counted_in_linear_time(tmp_path: Path) -> None:
     [
         ("oops\n", ":1: not JSON: Expecting value"),
         ('{"case": "a", "output": ""}\n{"case"\n', ":2: not JSON"),
-        ("[" * 10_000 + "\n", ":1: not JSON: "),
         ("7\n", ':1: expected an object with the id of a case under "case"'),
-        ('{"output": ""}\n', ":1: expected an object with the id of a case"),
         ('{"case": "a"}\n', ':1: expected "output" (text) or "response" (an object)'),
         ('{"case": "a", "output": "", "repeat": "0"}\n', ':1: "repeat" is a whole number'),
         ('{"case": "a", "output": "", "latency": "0"}\n', ':1: "latency" is a number of seconds'),
-        ('{"case": "a", "output": "", "latency": NaN}\n', ':1: "latency" is a number of seconds'),
         ('{"case": "a", "output": "", "latency": 1e999}\n', ':1: "latency" is a number of seconds'),
         ('{"case": "a", "output": "", "latency": -1}\n', ':1: "latency" is a number of seconds'),
-        ('{"case": "a", "output": "", "repeat": -1}\n', ':1: "repeat" is a whole number from 0 on'),
         ('{"case": "a", "output": "", "repeat": 1000000}\n', ':1: "repeat" is a whole number from 0 on'),
         ('{"case": "a", "output": "", "usage": 7}\n', '"usage" an object'),
         ('{"suite": 7, "fingerprint": "0"}\n', ":1: no description of a run"),
@@ -111,18 +106,6 @@ def test_json_has_the_letters_of_every_language_and_only_then_escapes_when_it_mu
     assert to_json(["ü", float("nan")]) == '["ü", "NaN"]'
 
 
-@pytest.mark.parametrize("value", ["ü", "ü\ud800", float("nan")])
-def test_json_may_be_indented(value: object) -> None:
-    assert to_json([value], indent=2) == f"[\n  {to_json(value)}\n]"
-
-
 def test_json_has_no_number_that_json_does_not_have() -> None:
     odd = {"a": [float("nan"), float("inf")], "b": (-float("inf"), 1.5)}
     assert json.loads(to_json(odd), parse_constant=pytest.fail) == {"a": ["NaN", "Infinity"], "b": ["-Infinity", 1.5]}
-
-
-def test_a_deep_response_is_written() -> None:
-    deep: list[Any] = []
-    for _ in range(600):
-        deep = [deep]
-    assert json.loads(written(Record("a", response=deep)))["response"] == deep

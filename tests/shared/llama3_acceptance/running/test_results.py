@@ -27,7 +27,7 @@ def test_a_response_that_cannot_be_judged_costs_no_other() -> None:
     first, second = judge_records(suite, Run("Home", ""), records).results
     assert first.parsed.verdict is Verdict.NO_RESPONSE
     assert first.parsed.detail == first.error == "could not be judged: RuntimeError: unforeseen"
-    assert (first.output, first.usage) == (KITCHEN, {"total_tokens": 7})
+    assert (first.answer.text, first.record.usage) == (KITCHEN, {"total_tokens": 7})
     assert second.parsed.passed
 
 
