@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from llama3_tools.chat.options import RepeatedCalls
-from llama3_tools.text.json_writing import written_arguments
+from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import ToolCall
 
 _TOLD_IN = 1024
@@ -123,26 +122,19 @@ class CallOrder:
         return [*released, call]
 
 
-def comparable(arguments: Mapping[str, Any], text: str) -> str:
+def comparable(arguments: Mapping[str, Any]) -> str:
     """Return a text that two calls share only if their arguments are the same: `1` is neither `1.0` nor `true`.
 
-    >>> comparable({"b": 1, "a": 2}, "") == comparable({"a": 2, "b": 1}, ""), comparable({"a": True}, "")
+    >>> comparable({"b": 1, "a": 2}) == comparable({"a": 2, "b": 1}), comparable({"a": True})
     (True, '{"a": true}')
-
-    Args:
-        arguments: the arguments.
-        text: their text, for those that JSON cannot hold.
     """
-    try:
-        return json.dumps(arguments, sort_keys=True, default=str)
-    except (TypeError, ValueError, RecursionError):  # integers of too many digits, keys that are not text
-        return text or written_arguments(arguments)
+    return write_json(arguments, sort_keys=True)
 
 
-def key_of(name: str, arguments: Mapping[str, Any], text: str) -> str:
+def key_of(name: str, arguments: Mapping[str, Any]) -> str:
     """Return a text that two calls share only if they are the same: see `comparable`."""
-    return f"{name}\n{comparable(arguments, text)}"
+    return f"{name}\n{comparable(arguments)}"
 
 
 def _key(call: ToolCall) -> str:
-    return key_of(call.name, call.arguments, call.arguments_json)
+    return key_of(call.name, call.arguments)

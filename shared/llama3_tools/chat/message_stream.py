@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.values import CallProgress, Event, Extraction, Rejection, TextDelta
@@ -56,12 +55,8 @@ class MessageStream:
 
     @property
     def extraction(self) -> Extraction:
-        """The answer so far, as an `ExtractionStream` has it."""
-        extraction = self._stream.extraction
-        text, known = self._compared(extraction.content or "")
-        if known == (shown := "".join(self._shown)):
-            return extraction
-        return replace(extraction, content=shown + text[_shared(text, known) :])
+        """What was read. Its content has the object as it was written, if that is no response after all."""
+        return self._stream.extraction
 
     def first_rejection(self, wanted: Callable[[Rejection], bool]) -> Rejection | None:
         """Return the first rejection so far that is wanted, as an `ExtractionStream` does."""

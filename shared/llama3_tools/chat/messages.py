@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from llama3_tools.errors import a_type
-from llama3_tools.text.json_writing import write_json
+from llama3_tools.text.json_writing import write_json, written_arguments
 
 Message: TypeAlias = Mapping[str, Any]
 """A message or a delta in OpenAI's form: a dict with a `role`, a `content` and so on. It is never changed."""
@@ -34,8 +34,8 @@ class CallPiece(NamedTuple):
     """Its id, or `None`."""
     name: str
     """The tool's name; empty in what goes on with a call."""
-    arguments: str | Mapping[str, Any]
-    """Some of the text of the arguments; of clients that decode, the object."""
+    arguments: str
+    """Some of the text of the arguments. What a client has decoded is written again."""
 
 
 class ToolResult(NamedTuple):
@@ -229,11 +229,8 @@ def _of_function(call: Mapping[str, Any], function: Any) -> CallPiece:  # noqa: 
     return CallPiece(number, id_of(call.get("id")), _str(given.get("name")) or "", _arguments(given))
 
 
-def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    arguments = next((function[key] for key in _ARGUMENTS if function.get(key) is not None), None)
-    if arguments is None or isinstance(arguments, (str, Mapping)):
-        return "" if arguments is None else arguments
-    return write_json(arguments, default=str)  # which is not an object, and so refused
+def _arguments(function: Mapping[str, Any]) -> str:
+    return written_arguments(next((function[key] for key in _ARGUMENTS if function.get(key) is not None), ""))
 
 
 def _of_anthropic(part: Mapping[str, Any]) -> CallPiece:

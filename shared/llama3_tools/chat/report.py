@@ -113,20 +113,19 @@ class Report:
 class Earlier:
     """The earlier answers of a turn, after which the model was asked again."""
 
-    is_retried: bool = False
-    """Whether there was one."""
+    reply: Reply | None = None
+    """The last one, if there was one. Its content is the answer if the model now says nothing."""
     has_text: bool = False
     """Whether a stream has sent text of one."""
     has_thoughts: bool = False
     """Whether one had thoughts."""
-    refused: tuple[RefusedCall, ...] = ()
-    """The calls that were refused in them."""
-    content: str | list[Any] | None = None
-    """The text of the last one. It is the answer if the model now says nothing."""
     unsaid: str = ""
-    """The end of that text, from the first refused call on, which a stream has not sent."""
-    finish_reason: str | None = None
-    """Why it ended."""
+    """The end of the last one's text, from the first refused call on, which a stream has not sent."""
+
+    @property
+    def refused(self) -> tuple[RefusedCall, ...]:
+        """The calls that were refused in them."""
+        return (*self.reply.report.retried, *self.reply.report.refused) if self.reply else ()
 
 
 @dataclass(frozen=True, slots=True)

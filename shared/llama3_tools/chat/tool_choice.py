@@ -30,6 +30,16 @@ class Choice:
     parallel: bool = True
     """Whether an answer may have more than one call."""
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a call has to be made."""
+        return self.tool_choice not in {"auto", "none"}
+
+    @property
+    def tool(self) -> str | None:
+        """The one tool that may be called, if one is named."""
+        return None if self.tool_choice in _WORDS else self.tool_choice
+
 
 def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
     """Read a tool choice: a word, a tool's name, or a dict of OpenAI's or Anthropic's.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -155,32 +154,6 @@ def test_they_are_called_whole_and_in_pieces(message: dict[str, Any], calls: lis
     assert (made(reply.tool_calls), reply.content, reply.finish_reason) == (calls, None, "tool_calls")
 
 
-@pytest.mark.parametrize(
-    ("pieces", "arguments", "written"),
-    [
-        pytest.param([{}, PARIS], {"city": "Paris"}, PARIS, id="an empty object first"),
-        pytest.param([PARIS, {}], {"city": "Paris"}, PARIS, id="an empty object last"),
-        pytest.param([" ", {"city": "Paris"}, " "], {"city": "Paris"}, PARIS, id="white space around an object"),
-        pytest.param([{}, {"city": "Paris"}], {"city": "Paris"}, PARIS, id="an empty object and an object"),
-        pytest.param([PARIS, {"city": "Paris"}], {"city": "Paris"}, PARIS, id="the same as text and as an object"),
-        pytest.param([PARIS, {"city": "Rome"}], None, PARIS + '{"city": "Rome"}', id="text and another object"),
-        pytest.param([{"city": "Rome"}, PARIS], None, '{"city": "Rome"}' + PARIS, id="an object and another text"),
-        pytest.param([{"city": "Rome"}, {"city": "Paris"}, {"city": "Rome"}], None, None, id="objects that differ"),
-        pytest.param([" ", "\n"], {}, "", id="white space alone"),
-    ],
-)
-def test_decoded_arguments_and_text_are_the_same_or_malformed(
-    pieces: list[Any], arguments: dict[str, Any] | None, written: str | None
-):
-    calls = ServerCalls()
-    calls.add(CallPiece(0, "a", "f", ""))
-    for piece in pieces:
-        calls.add(CallPiece(0, None, "", piece))
-    [call] = calls.gathered
-    assert call.arguments == arguments
-    assert written is None or call.text == written
-
-
 @pytest.mark.parametrize("blank", ["", " ", "\n "])
 def test_without_arguments_they_are_an_empty_object(blank: str):
     [call] = read_in_every_way(asked(), {"tool_calls": [native("now", blank)]}).tool_calls
@@ -217,12 +190,6 @@ def test_what_is_no_call_is_text_and_reported(name: str, arguments: object, reas
     assert refusals(reply) == [(name, reason)]
     [refused] = reply.report.refused
     assert (refused.text, refused.span) == (text, None)
-
-
-def test_a_malformed_call_that_was_left_in_the_text_is_there_once():
-    text = '{"name": "now", "parameters": {oops}'
-    reply = read_in_every_way(asked(), {"content": f"Sure. {text}", "tool_calls": [native("now", "{oops")]})
-    assert reply.content == f"Sure. {text}"
 
 
 def test_too_deep_for_anything_is_too_deep():
@@ -287,14 +254,6 @@ def test_ids_are_those_of_the_server_and_each_is_of_one_call():
     ]
     reply = asked().read({"tool_calls": calls})
     assert [call.id for call in reply.tool_calls] == ["0", "call_1", "call_1", "1"]
-
-
-def test_what_a_program_put_there_stays():
-    day = dt.date(2026, 1, 2)
-    reply = asked([{"name": "f"}], read={"coerce_arguments": False}).read({"tool_calls": [native("f", {"day": day})]})
-    assert reply.tool_calls[0].arguments == {"day": day}
-    assert reply.tool_calls[0].arguments_json == '{"day": "2026-01-02"}'
-    assert len(asked().read({"tool_calls": [native("f", {(1, 2): 3})]}).tool_calls) == 1
 
 
 @pytest.mark.parametrize(
