@@ -45,9 +45,7 @@ class Coercion:
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit, and was left as the model wrote it. After 1,000 problems, one more says so."""
 
-    def __repr__(self) -> str:
-        """Show all of it, integers of any size too."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
 
 def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Coercion:

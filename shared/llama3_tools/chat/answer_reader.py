@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -100,14 +100,19 @@ class AnswerReader:
         told = self.complaints.of_unread(name, reason, detail)
         return RefusedCall(call_id, name, str(reason), detail, text, None, told)
 
-    def refuse_unwanted(self, call: ToolCall, text: str) -> RefusedCall | None:
-        """Return a call that was read and never runs: of another tool than the chosen one, or of placeholders."""
+    def refuse_unwanted(self, call: ToolCall, text_of: Callable[[ToolCall], str]) -> RefusedCall | None:
+        """Return a call that was read and never runs: of another tool than the chosen one, or of placeholders.
+
+        Args:
+            call: the call.
+            text_of: returns what the model wrote for it.
+        """
         if self.chosen not in {None, call.name}:
             detail = f"only {shortened(self.complaints.tools[str(self.chosen)].name)!r} may be called now"
             told = self.complaints.of_unread(call.name, RejectionReason.UNKNOWN_TOOL, detail)
-            return RefusedCall(call.id, call.name, NOT_CHOSEN, detail, text, _span_of(call), told)
+            return RefusedCall(call.id, call.name, NOT_CHOSEN, detail, text_of(call), _span_of(call), told)
         problems = self.complaints.placeholders_in(call.name, call.arguments)
-        return self.refuse_misfit(call, problems, text, PLACEHOLDER) if problems else None
+        return self.refuse_misfit(call, problems, text_of(call), PLACEHOLDER) if problems else None
 
     def refuse_misfit(self, call: ToolCall, problems: list[str], text: str, reason: str = MISFIT) -> RefusedCall:
         """Return a call whose arguments do not fit."""

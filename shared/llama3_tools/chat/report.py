@@ -44,9 +44,7 @@ class RefusedCall:
     told: str
     """What the model is told about it."""
 
-    def __repr__(self) -> str:
-        """Show it as Python does; no character hides."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
     def __str__(self) -> str:
         """Return one line that a person can act on: the tool, the reason and what was found."""
@@ -85,7 +83,7 @@ class Report:
         `refused_tool_calls` what the model is told. Without that key, it reads the message's text again.
         """
         entries: tuple[list[Any], ...] = (
-            [dict(entry) for entry in coerced_arguments(self.calls)],
+            coerced_arguments(self.calls),
             [_to_dict(call) for call in self.refused],
             [_to_dict(call) for call in self.retried],
             [call.to_openai() for call in self.repeated],

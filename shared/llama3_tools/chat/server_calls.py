@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from llama3_tools.arguments.native_arguments import GrowingArguments
-from llama3_tools.chat.call_order import comparable
 from llama3_tools.chat.messages import CallPiece
 from llama3_tools.literals.json_object import skip_json_space
+from llama3_tools.text.json_writing import write_json
 
 _Key: TypeAlias = tuple[int | str | None, str | None]
 
@@ -53,12 +53,6 @@ class UnreadCall:
         return "" if self.is_blank else "".join(self.texts)
 
     @property
-    def comparable_arguments(self) -> str:
-        """A text that two calls share only if their arguments are the same."""
-        arguments = self.arguments
-        return self.text if arguments is None else comparable(arguments)
-
-    @property
     def keys(self) -> tuple[_Key, ...]:
         """What a later piece can find this by: its number or none, and its id, `None` without one, `""` for any."""
         return (self.number, self.id), (self.number, ""), (None, self.id), (None, "")
@@ -96,9 +90,9 @@ class ServerCalls:
                 gathered.append(call)
                 continue
             filled = with_arguments.get((call.id, call.name), call) if call.is_blank else call
-            contents = (call.id, call.name, filled.comparable_arguments)
-            if contents not in seen:
-                seen.add(contents)
+            arguments = filled.text if filled.arguments is None else write_json(filled.arguments, sort_keys=True)
+            if (call.id, call.name, arguments) not in seen:
+                seen.add((call.id, call.name, arguments))
                 gathered.append(filled)
         return gathered
 

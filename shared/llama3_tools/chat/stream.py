@@ -279,7 +279,7 @@ class ChatStream:
     def _take_call(self, call: ToolCall) -> list[Delta]:
         if self._written.take_call(call.span):
             self._order.is_interrupted = True
-        if (refused := self._reader.refuse_unwanted(call, self._text_of(call))) is not None:
+        if (refused := self._reader.refuse_unwanted(call, self._text_of)) is not None:
             self._unwanted.append(refused)
             self._content.hold_all()
             return self._say(self._content.add_call(refused.text))
@@ -325,7 +325,7 @@ class ChatStream:
             name = reader.names.own(call.name)
             read = reader.read(call, name, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
-                if (unwanted := reader.refuse_unwanted(read, self._text_of(read))) is None:
+                if (unwanted := reader.refuse_unwanted(read, self._text_of)) is None:
                     deltas += self._handed_out(self._order.take_from_server(read))
                     continue
                 read = unwanted
