@@ -16,23 +16,19 @@ class Written:
 
     def __init__(self) -> None:
         self._settled: list[str] = []
-        """What is before the last call, or before an earlier one."""
+        """What is before the end of the last call."""
+        self._settled_to = 0
+        """How many characters that has."""
         self.recent = GrowingText()
         """What has come since, to which the next text is added."""
-        self._recent_at = 0
-        self._called_to = 0
 
     def take_call(self, span: Span) -> bool:
         """Note where the next call is, and return whether a token before it ends a turn."""
-        recent, at = self.recent.joined(), self._recent_at
-        is_new_turn = search_end_of_turn(recent, self._called_to - at, span[0] - at) is not None
-        self._called_to = span[1]
-        cut = span[1] - at
-        if cut > len(recent) // 2:  # which keeps the work linear
-            self._settled.append(recent[:cut])
-            recent, self._recent_at = recent[cut:], span[1]
-        self.recent = GrowingText(recent)
-        return is_new_turn
+        recent, start, end = self.recent.joined(), *(place - self._settled_to for place in span)
+        self._settled.append(recent[:end])
+        self._settled_to = span[1]
+        self.recent = GrowingText(recent[end:])
+        return search_end_of_turn(recent, 0, start) is not None
 
     @property
     def text(self) -> str:

@@ -32,7 +32,6 @@ _NOT_COMPLETIONS = (
     "validation error for completionresponse",
 )
 """How frameworks stumble over an answer that is not a completion, in lower case."""
-_LONGEST_TEXT = 500  # characters: some clients put a whole web page into the text of their error
 _IN_THE_PROMPT = 'put the tools into the prompt: tools_in="user"'
 
 
@@ -178,16 +177,6 @@ def failed_generation(error: object) -> str | None:
         if isinstance(text, str) and text:
             return text
     return None
-
-
-def with_advice(text: str, to_do: str) -> str:
-    """Return an error's text, of which a page's beginning is enough, and what to do about it.
-
-    >>> with_advice("Connection error.", "start the server")
-    'Connection error. (start the server)'
-    """
-    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
-    return f"{shown} ({to_do})"
 
 
 def _fault_of_request(text: str) -> EndpointFault | None:

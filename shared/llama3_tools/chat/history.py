@@ -40,14 +40,6 @@ _ROLES = {"developer": "system", "model": "assistant", "chatbot": "assistant", "
 """Roles that servers of Llama 3 do not know, and those that mean the same."""
 
 
-def _no_misfits(_name: str, _arguments: dict[str, Any]) -> list[str]:
-    return []
-
-
-def _no_complaints(_text: str, _called: Collection[str]) -> list[tuple[str | None, str]]:
-    return []
-
-
 @dataclass(frozen=True, slots=True)
 class HistoryOptions:
     """How a conversation is written."""
@@ -58,9 +50,9 @@ class HistoryOptions:
     """The form in which calls are written."""
     shown_name: Callable[[str], str] = str
     """Returns the name by which the model knows a tool."""
-    misfits: Callable[[str, dict[str, Any]], list[str]] = _no_misfits
+    misfits: Callable[[str, dict[str, Any]], list[str]] = lambda *_: []
     """Says what does not fit in the arguments of a call that was run."""
-    complaints: Callable[[str, Collection[str]], list[tuple[str | None, str]]] = _no_complaints
+    complaints: Callable[[str, Collection[str]], list[tuple[str | None, str]]] = lambda *_: []
     """Says what was wrong with the calls in an assistant's text that were not run, given the names of those that were.
     It is asked if the message does not have it among its `refused_tool_calls`."""
     is_due: bool = False

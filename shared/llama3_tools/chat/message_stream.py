@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from os.path import commonprefix
 
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.values import CallProgress, Event, Extraction, Rejection, TextDelta
@@ -114,7 +115,7 @@ class MessageStream:
         for event in events:
             if isinstance(event, TextDelta) and self._skipped != "":
                 text, known = self._compared(event.text) if self._skipped is None else (event.text, self._skipped)
-                same = _shared(text, known)
+                same = len(commonprefix([text, known]))  # noqa: RUF071 (characters are meant)
                 self._skipped = known[same:] if same == len(text) else ""
                 if text[same:]:
                     left.append(TextDelta(text[same:]))
@@ -128,11 +129,3 @@ class MessageStream:
         begin = self._raw[0] if shown else ""
         is_written = shown and begin[: len(written)] == written[: len(begin)]
         return (written, "".join(self._raw)) if is_written else (text, shown)
-
-
-def _shared(text: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
-    return next(
-        (place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two),
-        min(len(text), len(other)),
-    )

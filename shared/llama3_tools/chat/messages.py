@@ -15,6 +15,7 @@ Message: TypeAlias = Mapping[str, Any]
 RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 """The roles of messages with what a tool gave, which may be any value."""
 
+_MESSAGE = 'a message must be a dict such as {"role": "user", "content": "Hi"}'
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 """Where servers put what the model thought: vLLM, SGLang and llama.cpp; newer vLLM and OpenRouter; Ollama."""
 
@@ -81,7 +82,7 @@ def split_message(message: Message) -> MessageParts:
     Raises:
         TypeError: the message, or a call in it, is not a dict.
     """
-    require_message(message)
+    require_dict(message, _MESSAGE)
     content = message.get("content")
     parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     parts.has_content = content is not None
@@ -123,21 +124,17 @@ def _cure(value: object) -> str:
     return ": pass its model_dump()" if hasattr(value, "model_dump") else ""
 
 
-def require_message(message: object) -> None:
-    """Require a message or a delta, as `require_dict` does."""
-    require_dict(message, 'a message must be a dict such as {"role": "user", "content": "Hi"}')
-
-
-def require_content(message: Message, where: str) -> None:
-    """Require a content that a model can be shown, unless it is what a tool gave.
+def require_message(message: Message, where: str) -> None:
+    """Require a message with a content that a model can be shown, unless it is what a tool gave.
 
     Args:
         message: the message.
         where: what to call the message in an error.
 
     Raises:
-        TypeError: the content is neither text nor a list of parts, nor `None`.
+        TypeError: it is not a dict, or its content is neither text nor a list of parts, nor `None`.
     """
+    require_dict(message, _MESSAGE)
     role, content = message.get("role"), message.get("content")
     is_result = isinstance(role, str) and role in RESULT_ROLES
     if not is_result and not isinstance(content, (str, list, tuple, type(None))):

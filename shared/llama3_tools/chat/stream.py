@@ -249,16 +249,11 @@ class ChatStream:
             self._attempt_at, self._attempt = first.span, self._written.text[slice(*first.span)]
         return self._attempt
 
-    def _is_reported(self, one: Rejection, text: str | None = None) -> bool:
-        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered.
-
-        Args:
-            one: the attempt.
-            text: what the model wrote, if that is at hand: to join it takes as long as it is.
-        """
+    def _is_reported(self, one: Rejection) -> bool:
+        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered."""
         if not self._reader.reports(one, is_due=self._is_due):
             return False
-        text, at = self._written.text if text is None else text, one.span[0]
+        text, at = self._written.text, one.span[0]
         return not (is_after_heading(text, at) or self._order.tells_of_answered(one.name, text, at))
 
     def _release(self) -> list[Delta]:
@@ -357,8 +352,8 @@ class ChatStream:
         return [{"tool_calls": [{"index": first + place, **call.to_openai()}]} for place, call in enumerate(calls)]
 
     def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
-        text = self._written.text if extraction.rejections else ""
-        attempts = [one for one in extraction.rejections if self._is_reported(one, text)]
+        attempts = [one for one in extraction.rejections if self._is_reported(one)]
+        text = self._written.text if attempts else ""
         return [self._reader.refuse_attempt(one, text[slice(*one.span)]) for one in attempts]
 
     def _refuse_misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.answer_reader import AnswerReader
 from llama3_tools.chat.call_order import Answered, CallOrder
-from llama3_tools.chat.constraint import LONGEST_STRING, ServerConstraint, answer_schema, in_json_schema
+from llama3_tools.chat.constraint import LONGEST_STRING, ServerConstraint, answer_schema
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.endpoint_errors import endpoint_fault, failed_generation, status_of
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
-from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
+from llama3_tools.chat.messages import Message, joined_text, require_message, with_text
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Earlier, Reply
@@ -190,9 +190,8 @@ class ToolChat:
             answered=request.answered,
         )
         reader = self._reader_for(request)
-        is_due = request.is_due and bool(self._tools)
         due = self._due(request, reader)
-        return ChatStream(reader, order, request.earlier, due, may_retry=may_retry, is_due=is_due)
+        return ChatStream(reader, order, request.earlier, due, may_retry=may_retry, is_due=request.is_due)
 
     def complaints(self, request: Request, reply: Reply) -> str:
         """Say what was wrong with an answer to one of its requests, to ask the model again."""
@@ -357,8 +356,10 @@ class Request:
         schema = self.answer_schema
         if schema is None:
             return {}
-        is_object = self.chat.options.constrain == "json_object"
-        return {"response_format": {"type": "json_object", "schema": schema} if is_object else in_json_schema(schema)}
+        if self.chat.options.constrain == "json_object":
+            return {"response_format": {"type": "json_object", "schema": schema}}
+        json_schema = {"name": "answer", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -377,7 +378,7 @@ class Request:
     @property
     def is_due(self) -> bool:
         """Whether a call has to be made."""
-        return self.choice.is_due
+        return self.choice.is_due and bool(self.chat.tools)
 
     @property
     def may_retry(self) -> bool:
@@ -490,8 +491,7 @@ def _require_messages(messages: object) -> list[Message]:
         )
     given = list(messages)
     for place, message in enumerate(given):
-        require_message(message)
-        require_content(message, f"messages[{place}]")
+        require_message(message, f"messages[{place}]")
     return given
 
 

@@ -18,8 +18,6 @@ _WORDS: Mapping[object, ToolChoice] = {
     "none": "none",
 }
 
-_NOTHING = object()
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -65,7 +63,7 @@ def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
     if isinstance(tool_choice, Mapping):
         parallel = tool_choice.get("disable_parallel_tool_use") is not True
         kind = tool_choice.get("type")
-        wanted = _name_in(tool_choice) or (kind if isinstance(kind, str) else _NOTHING)
+        wanted = _name_in(tool_choice) or (kind if isinstance(kind, str) else "")
         if kind == "allowed_tools":
             given = tool_choice.get("allowed_tools")
             given = given if isinstance(given, Mapping) else tool_choice
