@@ -62,16 +62,16 @@ class AnswerReader:
             return not name or name in self.tools or self.options.on_unknown_tool != "text"
         return is_due and name in self.tools
 
-    def read(self, call: UnreadCall, name: str, ids: set[str], *, made: int, complete: bool) -> ToolCall | RefusedCall:
+    def read(self, call: UnreadCall, ids: set[str], *, made: int, complete: bool) -> ToolCall | RefusedCall:
         """Read a call of the server.
 
         Args:
             call: the call, with all its pieces.
-            name: the tool's own name.
             ids: those that the message has before it; its own is added. An id that is taken is replaced.
             made: how many calls the message has before it.
             complete: whether the model ended its turn; if not, a call without any arguments is cut off (principle 6).
         """
+        name = self.names.own(call.name)
         call_id = call.id if call.id and call.id not in ids else self.new_id()
         ids.add(call_id)
         flaw = self._flaw(call, name, made, complete=complete)

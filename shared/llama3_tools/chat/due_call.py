@@ -95,7 +95,7 @@ class DueCall:
         """Return the call that has an object as its arguments; `None` if it is beyond the limits."""
         unread = UnreadCall(None, 0, name=tool.name)
         unread.add(CallPiece(None, None, tool.name, found.json))
-        read = self._reader.read(unread, tool.name, set(), made=0, complete=True)
+        read = self._reader.read(unread, set(), made=0, complete=True)
         if not isinstance(read, ToolCall):
             return None
         span = (start, start + len(found.json))

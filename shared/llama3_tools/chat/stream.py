@@ -93,7 +93,8 @@ class ChatStream:
         """Whether text has gone out, of this answer or of an earlier one."""
         self._reader = reader
         self._order = order
-        self._extraction: ExtractionStream | MessageStream | None = None
+        self._message = MessageStream() if reader.complaints.prompt_format == "strict" else None
+        self._stream: ExtractionStream | None = None
         self._written = Written()
         self._server = ServerCalls()
         self._content = Content(self._first_attempt, for_retry=may_retry, for_due=due is not None)
@@ -167,7 +168,7 @@ class ChatStream:
             require_str(finish_reason, "finish_reason must be a str or None")
         complete = is_complete(finish_reason)
         text = self._text
-        deltas = [*self._to_deltas(text.flush(complete=complete)), *self._settle_told_of()]
+        deltas = [*self._end_text(text.flush(complete=complete)), *self._settle_told_of()]
         extraction = text.extraction
         refused = [*self._refused_in(extraction), *self._unwanted]
         if self._due is not None:
@@ -192,7 +193,7 @@ class ChatStream:
         """
         self._require_open("abort()")
         text = self._text
-        deltas = self._to_deltas(text.abort())
+        deltas = self._end_text(text.abort())
         deltas += self._settle_told_of(is_told=True)
         deltas += self._release()
         refused = [*self._refused_in(text.extraction), *self._unwanted]
@@ -208,19 +209,21 @@ class ChatStream:
         return deltas
 
     @property
-    def _text(self) -> ExtractionStream | MessageStream:
+    def _text(self) -> ExtractionStream:
         """What reads the text. It begins with the first one, as it depends on what the server sends before that."""
-        if self._extraction is None:
-            stream = (self._reader.without_start if self._thoughts else self._reader.extractor).stream()
-            is_strict = self._reader.complaints.prompt_format == "strict"
-            self._extraction = MessageStream(stream) if is_strict else stream
-        return self._extraction
+        if self._stream is None:
+            self._stream = (self._reader.without_start if self._thoughts else self._reader.extractor).stream()
+        return self._stream
 
     def _feed_text(self, text: str) -> list[Delta]:
         if not text:
             return []
         self._written.recent.add(text)
-        return self._to_deltas((self._extraction or self._text).feed(text))
+        events = (self._stream or self._text).feed(text)
+        return self._to_deltas(events if self._message is None else self._message.feed(text, events))
+
+    def _end_text(self, events: list[Event]) -> list[Delta]:
+        return self._to_deltas(events if self._message is None else self._message.end(events))
 
     def _to_deltas(self, events: Iterable[Event]) -> list[Delta]:
         deltas: list[Delta] = []
@@ -317,8 +320,7 @@ class ChatStream:
         deltas: list[Delta] = []
         reader = self._reader
         for call in self._server.gathered:
-            name = reader.names.own(call.name)
-            read = reader.read(call, name, ids, made=self._order.count, complete=complete)
+            read = reader.read(call, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
                 if (unwanted := reader.refuse_unwanted(read, self._text_of)) is None:
                     deltas += self._handed_out(self._order.take_from_server(read))
