@@ -28,6 +28,7 @@ from llama3_tools.arguments.wording import (
     unknown_name,
 )
 from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.tools.declared import copied
 from llama3_tools.tools.schema_check import require_parameters
 from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason, fields_shown
 
@@ -109,7 +110,7 @@ class Coercer:
         found = run.fit(root, arguments, 0, may_wrap=False)
         if found is None:
             return Coercion(arguments)
-        value = _copied(found.value) if run.reads_twice and found.changes else found.value
+        value = copied(found.value) if run.reads_twice and found.changes else found.value
         changes = tuple(islice(found.all_changes(()), MAX_LISTED + 1))
         if len(changes) > MAX_LISTED:
             changes = (*changes[:-1], ArgumentChange("$", found.node.declared, arguments, value))
@@ -338,10 +339,3 @@ def _is_within(value: object, levels: int) -> bool:
         layer = list({id(one): one for one in inner if isinstance(one, (dict, list))}.values())
         levels -= 1
     return not layer
-
-
-def _copied(value: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Return a copy in which no container is in two places."""
-    if isinstance(value, dict):
-        return {key: _copied(member) for key, member in value.items()}
-    return list(map(_copied, value)) if isinstance(value, list) else value

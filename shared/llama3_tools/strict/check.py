@@ -22,7 +22,6 @@ from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 from llama3_tools.literals.json_depth import depth_is_within
 from llama3_tools.literals.json_object import JsonObject, parse_elements, parse_object, skip_json_space
 from llama3_tools.literals.json_places import BrokenObject, key_twice, read_object, value_start
-from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.options import new_call_id
 from llama3_tools.reader.json_calls import read_call
@@ -30,7 +29,8 @@ from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-_OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
+_OBJECT = re.compile(r'\{\s{0,64}"[^"\n]{0,64}"\s{0,16}:')
+"""How an object begins."""
 _PROBLEMS = {
     RejectionReason.TRUNCATED: _Problem.TRUNCATED,
     RejectionReason.TOO_DEEP: _Problem.OVER_LIMIT,
@@ -127,10 +127,10 @@ def _check_output(text: str, wanted: _Format) -> None:
     if start == len(text):
         raise _DeviationError(_Problem.NO_JSON, 0, "the output is empty")
     if not text.startswith("{", start):
-        begin = _find_object(text, start)
-        if begin is None:
+        if (begin := _OBJECT.search(text)) is None:
             raise _DeviationError(_Problem.NO_JSON, start, f"no JSON object, but {_quoted(text[start:])}")
-        raise _DeviationError(_Problem.TEXT_AROUND, start, f"{_quoted(text[start:begin])} before the JSON object")
+        before = _quoted(text[start : begin.start()])
+        raise _DeviationError(_Problem.TEXT_AROUND, start, f"{before} before the JSON object")
     parsed = read_object(text, start)
     if isinstance(parsed, BrokenObject):
         reason = parsed.refusal.reason
@@ -143,18 +143,6 @@ def _check_output(text: str, wanted: _Format) -> None:
     if rest < len(text):
         raise _DeviationError(_Problem.TEXT_AROUND, rest, f"{_quoted(text[rest:])} after the JSON object")
     _check_envelope(parsed, wanted)
-
-
-def _find_object(text: str, start: int) -> int | None:
-    """Return where the first JSON object in a text begins, cut off or too deep if need be."""
-    pos = start
-    while (match := _OBJECT.search(text, pos)) is not None:
-        tokens = JsonTokens()
-        tokens.read(text, match.start(), 0, ended=True)
-        if tokens.refusal is None or tokens.refusal.reason in _PROBLEMS:
-            return match.start()
-        pos = tokens.resume  # after the brace, which keeps the search linear (principle 8)
-    return None
 
 
 def _check_envelope(parsed: JsonObject, wanted: _Format) -> None:
