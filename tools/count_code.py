@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_READS_NO_TEXT = {"arguments", "declared", "errors", "read_only", "schema_check", "schemas", "tools", "values"}
+_READS_NO_TEXT = {"arguments", "declared", "errors", "schema_check", "schemas", "tools", "values"}
 """The packages and modules that are left out, under their old and new names."""
 
 _OPTION = "starts_reasoning"

@@ -41,7 +41,7 @@ def has_twice(items: Sequence[object]) -> bool:
 
 def _key(value: object) -> Hashable:
     """Return what two values share if they are equal, and only then."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return list, tuple(map(_key, value))
     if isinstance(value, dict):
         return dict, frozenset((name, _key(inner)) for name, inner in value.items())

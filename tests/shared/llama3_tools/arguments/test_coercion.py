@@ -64,7 +64,6 @@ CHANGED = [
     ({"type": "integer"}, " -5 ", -5),
     ({"type": "integer"}, "5.0", 5),
     ({"type": "integer"}, "1e23", 10**23),
-    ({"type": "integer"}, "0e-99999999999999999999", 0),
     ({"type": "integer"}, "5".ljust(399), 5),
     ({"type": "integer"}, "12345678901234567890", 12345678901234567890),
     ({"type": "number"}, "5", 5),
