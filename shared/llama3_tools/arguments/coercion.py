@@ -21,7 +21,6 @@ from llama3_tools.arguments.wording import (
     Path,
     json_path,
     json_type,
-    known_elsewhere,
     listed,
     no_alternative,
     problem_at,
@@ -248,28 +247,12 @@ class _Run:
         fitting = [fit for fit in fits if not fit.failures]
         if fitting:
             chosen = min(fitting, key=lambda fit: (fit.changes > 0, fit.strangers, fit.changes))
-            self._name_strangers(chosen, value, depth)
             return chosen if chosen.inside else None
         meant = [fit for fit in fits if fit.is_meant]
         if len(meant) == 1 or len(fits) == 1:
             return (meant or fits)[0]
         closest = min(meant or fits, key=lambda fit: fit.failures)
         return _Fit(node, value, value, ProblemReason.NO_ALTERNATIVE, closest=closest, failures=1)
-
-    def _name_strangers(self, chosen: _Fit, value: dict[str, Any] | list[Any], depth: int) -> None:
-        """Of names that the alternative does not know, but another one does, say what they are there, if not that."""
-        kept: list[tuple[str | int, _Fit]] = []
-        for step, fit in chosen.inside:
-            if fit.reason is ProblemReason.UNKNOWN_PARAMETER and isinstance(value, dict):
-                name = str(step)
-                known = [found.node for shape in chosen.node.shapes if (found := shape.property(name)).is_known]
-                if any(self._as_written(node, value[name], depth + 1) is None for node in known):
-                    chosen.strangers -= fit.strangers
-                    continue
-                if known:
-                    fit.detail = known_elsewhere(known[0].declared, value[name])
-            kept.append((step, fit))
-        chosen.inside = kept
 
     def _inside(self, node: Node, shape: Shape, value: dict[str, Any] | list[Any], depth: int) -> _Fit | None:
         """Make what is inside fit one alternative."""

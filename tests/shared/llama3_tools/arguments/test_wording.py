@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llama3_tools import ArgumentChange, ArgumentProblem, ProblemReason, coerce_arguments, validate_arguments
-from llama3_tools.arguments.wording import declared_as, known_elsewhere, problem_at, unknown_name
+from llama3_tools.arguments.wording import declared_as, problem_at, unknown_name
 
 INTEGERS = {"type": "object", "properties": {"a": {"additionalProperties": {"items": {"type": "integer"}}}}}
 
@@ -99,4 +99,3 @@ def test_a_missing_parameter_says_what_it_should_be_if_that_is_declared():
 def test_names_are_said_in_short():
     assert unknown_name([]) == "unknown, expected none"
     assert len(unknown_name(["name"] * 1000)) < 200
-    assert known_elsewhere("null", []) == "unknown here; of another alternative, which expects null, got an empty array"
