@@ -129,7 +129,7 @@ class AnswerReader:
             return RejectionReason.TRUNCATED, "its arguments are cut off"
         if call.arguments is None:
             return RejectionReason.MALFORMED, "its arguments are no JSON object"
-        if self.options.on_unknown_tool != "call" and name not in self.tools:
+        if self.chosen is None and self.options.on_unknown_tool != "call" and name not in self.tools:
             return RejectionReason.UNKNOWN_TOOL, not_declared(name, self.tools)
         return _excess(call.arguments, self.options.limits, made)
 
