@@ -10,32 +10,17 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.text.json_writing import shown, write_json
 
-__all__ = [
-    "ArgumentChange",
-    "ArgumentProblem",
-    "CallProgress",
-    "Event",
-    "Extraction",
-    "OpenAIFunction",
-    "OpenAIMessage",
-    "OpenAIToolCall",
-    "ProblemReason",
-    "ReasoningDelta",
-    "Rejection",
-    "RejectionReason",
-    "Span",
-    "TextDelta",
-    "ToolCall",
-    "ToolCallReady",
-    "fields_shown",
-    "shortened",
-]
-
 _LINE_BREAK = re.compile(r"[\r\n]")
 _PLAIN_NAME = re.compile(r"[\w.:/-]+")
 
 Span: TypeAlias = tuple[int, int]
 """Start and end (exclusive) of a piece of the model output, in characters."""
+
+
+def fields_shown(value: Any) -> str:  # noqa: ANN401 (any dataclass)
+    """Show a dataclass as Python does, integers of any size too; no character hides."""
+    named = [f"{one.name}={shown(getattr(value, one.name))}" for one in fields(value)]
+    return escape_invisible(f"{type(value).__name__}({', '.join(named)})", exact=True)
 
 
 class OpenAIFunction(TypedDict):
@@ -99,9 +84,7 @@ class ArgumentChange:
     after: Any = field(hash=False)
     """The value in the arguments now."""
 
-    def __repr__(self) -> str:
-        """Show all of it, integers of any size too."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +102,7 @@ class ArgumentProblem:
     message: str
     """One sentence that says where, what was expected and what was found, for people and models alike."""
 
-    def __repr__(self) -> str:
-        """Show all of it, integers of any size too."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: that takes six times as long to make
@@ -240,9 +221,7 @@ class TextDelta:
     text: str
     """The next piece of the content."""
 
-    def __repr__(self) -> str:
-        """Show it as Python does; no character hides."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +231,7 @@ class ReasoningDelta:
     text: str
     """The next piece of the reasoning."""
 
-    def __repr__(self) -> str:
-        """Show it as Python does; no character hides."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,12 +305,6 @@ class Extraction:
         lines = [f"Extraction(content={content!r}{reasoning}"]
         lines += [f"  {value!r}" for value in (*self.tool_calls, *self.rejections)]
         return escape_invisible("\n".join(lines) + ")")
-
-
-def fields_shown(value: Any) -> str:  # noqa: ANN401 (any dataclass)
-    """Show a dataclass as Python does, integers of any size too; no character hides."""
-    named = [f"{one.name}={shown(getattr(value, one.name))}" for one in fields(value)]
-    return escape_invisible(f"{type(value).__name__}({', '.join(named)})", exact=True)
 
 
 def shortened(text: str, limit: int = 120) -> str:

@@ -294,9 +294,9 @@ def _put_together(
         reasoning += parts.reasoning
         for piece in parts.calls:
             calls.add(piece)
+    is_decoded = any(map(_has_decoded_arguments, messages))
     sent = tuple(
-        SentCall(call.name, call.arguments, call.text, call.id, is_decoded=call.decoded is not None)
-        for call in calls.gathered
+        SentCall(call.name, call.arguments, call.text, call.id, is_decoded=is_decoded) for call in calls.gathered
     )
     counts = usage if isinstance(usage, Mapping) else {}
     return replace(
@@ -309,6 +309,11 @@ def _put_together(
         completion_tokens=_count(counts.get("completion_tokens")),
         is_completion=is_completion,
     )
+
+
+def _has_decoded_arguments(message: Mapping[str, Any]) -> bool:
+    functions = [call.get("function") or call for call in message.get("tool_calls") or ()]
+    return any(isinstance(function.get("arguments"), Mapping) for function in functions)
 
 
 def _count(value: object) -> int | None:

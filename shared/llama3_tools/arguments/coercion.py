@@ -21,13 +21,13 @@ from llama3_tools.arguments.wording import (
     Path,
     json_path,
     json_type,
-    known_elsewhere,
     listed,
     no_alternative,
     problem_at,
     unknown_name,
 )
 from llama3_tools.literals.json_depth import MAX_DEPTH
+from llama3_tools.tools.declared import copied
 from llama3_tools.tools.schema_check import require_parameters
 from llama3_tools.values import ArgumentChange, ArgumentProblem, ProblemReason, fields_shown
 
@@ -45,9 +45,7 @@ class Coercion:
     problems: tuple[ArgumentProblem, ...] = ()
     """What does not fit, and was left as the model wrote it. After 1,000 problems, one more says so."""
 
-    def __repr__(self) -> str:
-        """Show all of it, integers of any size too."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
 
 def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Coercion:
@@ -111,7 +109,7 @@ class Coercer:
         found = run.fit(root, arguments, 0, may_wrap=False)
         if found is None:
             return Coercion(arguments)
-        value = _copied(found.value) if run.reads_twice and found.changes else found.value
+        value = copied(found.value) if run.reads_twice and found.changes else found.value
         changes = tuple(islice(found.all_changes(()), MAX_LISTED + 1))
         if len(changes) > MAX_LISTED:
             changes = (*changes[:-1], ArgumentChange("$", found.node.declared, arguments, value))
@@ -249,28 +247,12 @@ class _Run:
         fitting = [fit for fit in fits if not fit.failures]
         if fitting:
             chosen = min(fitting, key=lambda fit: (fit.changes > 0, fit.strangers, fit.changes))
-            self._name_strangers(chosen, value, depth)
             return chosen if chosen.inside else None
         meant = [fit for fit in fits if fit.is_meant]
         if len(meant) == 1 or len(fits) == 1:
             return (meant or fits)[0]
         closest = min(meant or fits, key=lambda fit: fit.failures)
         return _Fit(node, value, value, ProblemReason.NO_ALTERNATIVE, closest=closest, failures=1)
-
-    def _name_strangers(self, chosen: _Fit, value: dict[str, Any] | list[Any], depth: int) -> None:
-        """Of names that the alternative does not know, but another one does, say what they are there, if not that."""
-        kept: list[tuple[str | int, _Fit]] = []
-        for step, fit in chosen.inside:
-            if fit.reason is ProblemReason.UNKNOWN_PARAMETER and isinstance(value, dict):
-                name = str(step)
-                known = [found.node for shape in chosen.node.shapes if (found := shape.property(name)).is_known]
-                if any(self._as_written(node, value[name], depth + 1) is None for node in known):
-                    chosen.strangers -= fit.strangers
-                    continue
-                if known:
-                    fit.detail = known_elsewhere(known[0].declared, value[name])
-            kept.append((step, fit))
-        chosen.inside = kept
 
     def _inside(self, node: Node, shape: Shape, value: dict[str, Any] | list[Any], depth: int) -> _Fit | None:
         """Make what is inside fit one alternative."""
@@ -340,10 +322,3 @@ def _is_within(value: object, levels: int) -> bool:
         layer = list({id(one): one for one in inner if isinstance(one, (dict, list))}.values())
         levels -= 1
     return not layer
-
-
-def _copied(value: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Return a copy in which no container is in two places."""
-    if isinstance(value, dict):
-        return {key: _copied(member) for key, member in value.items()}
-    return list(map(_copied, value)) if isinstance(value, list) else value

@@ -14,7 +14,6 @@ from typing import Any
 from llama3_tools.literals.json_object import parse_whole
 from llama3_tools.literals.python_literals import parse_literal
 
-_NOT_ZERO = re.compile(r"[-0.]*[1-9]")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")  # JSON's grammar
 _MAX_NUMBER_LENGTH = 400  # Python converts at least 640 digits at once, however low its limit is set
 
@@ -70,8 +69,8 @@ def _as_integer(text: str) -> int | None:
     """Return the integer that a number is, by all of its digits: more than a float has."""
     try:
         exact = Decimal(text)
-    except InvalidOperation:  # an exponent of twenty digits: of zero, or of what is next to it
-        return None if _NOT_ZERO.match(text) else 0
+    except InvalidOperation:  # an exponent of twenty digits
+        return None
     return int(exact) if exact == int(exact) else None
 
 

@@ -45,8 +45,12 @@ class GrowingArguments:
             if skip_json_space(piece, 0) < len(piece):
                 self.value = None
         elif piece:
-            self.value = None
             self._read(piece)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it has nothing but white space so far."""
+        return self._tokens is None
 
     def _read(self, piece: str) -> None:
         tokens, text = self._tokens, self._rest + piece
@@ -54,6 +58,7 @@ class GrowingArguments:
             text = text[skip_json_space(text, 0) :]
             if not text:
                 return
+            self.value = None
             tokens = self._tokens = JsonTokens()
             self._has_ended = not text.startswith("{")
             if self._has_ended:

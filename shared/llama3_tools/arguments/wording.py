@@ -77,15 +77,6 @@ def unknown_name(names: Collection[str]) -> str:
     return f"unknown, expected only {shortened(', '.join(names))}" if names else "unknown, expected none"
 
 
-def known_elsewhere(declared: str, value: object) -> str:
-    """Say that a name belongs to another alternative, which wants another value.
-
-    >>> known_elsewhere("integer", "1")
-    'unknown here; of another alternative, which expects integer, got the string "1"'
-    """
-    return f"unknown here; of another alternative, which expects {declared}, got {_shown(value)}"
-
-
 def said_of(value: object, message: str, rule: str, wanted: object) -> str:
     """Shorten what the JSON Schema library says of a value, which it may quote, and add the number if it is not said.
 

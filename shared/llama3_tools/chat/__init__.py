@@ -15,7 +15,6 @@ from llama3_tools.chat.endpoint_errors import (
     add_advice,
     endpoint_fault,
     failed_generation,
-    with_advice,
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
 from llama3_tools.chat.growing_arguments import arguments_so_far
@@ -67,5 +66,4 @@ __all__ = [
     "kept_chat",
     "put_tools",
     "read_options",
-    "with_advice",
 ]

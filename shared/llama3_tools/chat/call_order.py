@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from llama3_tools.chat.options import RepeatedCalls
-from llama3_tools.text.json_writing import written_arguments
+from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import ToolCall
 
 _TOLD_IN = 1024
@@ -67,7 +66,7 @@ class CallOrder:
 
     def was_answered(self, call: ToolCall) -> bool:
         """Return whether a call was just answered, so that an answer with words after it tells of that."""
-        return self._reports_repeats and bool(self._answered) and _key(call) in self._answered
+        return self._reports_repeats and bool(self._answered) and key_of(call.name, call.arguments) in self._answered
 
     def tells_of_answered(self, name: str | None, text: str, at: int) -> bool:
         """Return whether a tool's name in another form than JSON tells of a call that was just answered.
@@ -85,7 +84,7 @@ class CallOrder:
 
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Add the next call of the text, and return the calls that are to be handed out now."""
-        key = _key(call)
+        key = key_of(call.name, call.arguments)
         if self.is_interrupted:
             self._run_before, self._run, self.is_interrupted = self._run, set(), False
         self._run.add(key)
@@ -97,7 +96,7 @@ class CallOrder:
 
     def take_from_server(self, call: ToolCall) -> list[ToolCall]:
         """Add the next call of the server. One that was also left in the text counts once."""
-        key = _key(call)
+        key = key_of(call.name, call.arguments)
         if self._in_text[key]:
             self._in_text[key] -= 1
             return []
@@ -123,26 +122,10 @@ class CallOrder:
         return [*released, call]
 
 
-def comparable(arguments: Mapping[str, Any], text: str) -> str:
-    """Return a text that two calls share only if their arguments are the same: `1` is neither `1.0` nor `true`.
+def key_of(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return a text that two calls share only if they are the same: `1` is neither `1.0` nor `true`.
 
-    >>> comparable({"b": 1, "a": 2}, "") == comparable({"a": 2, "b": 1}, ""), comparable({"a": True}, "")
-    (True, '{"a": true}')
-
-    Args:
-        arguments: the arguments.
-        text: their text, for those that JSON cannot hold.
+    >>> key_of("f", {"b": 1, "a": 2}) == key_of("f", {"a": 2, "b": 1}), key_of("f", {"a": True})
+    (True, 'f{"a": true}')
     """
-    try:
-        return json.dumps(arguments, sort_keys=True, default=str)
-    except (TypeError, ValueError, RecursionError):  # integers of too many digits, keys that are not text
-        return text or written_arguments(arguments)
-
-
-def key_of(name: str, arguments: Mapping[str, Any], text: str) -> str:
-    """Return a text that two calls share only if they are the same: see `comparable`."""
-    return f"{name}\n{comparable(arguments, text)}"
-
-
-def _key(call: ToolCall) -> str:
-    return key_of(call.name, call.arguments, call.arguments_json)
+    return name + write_json(arguments, sort_keys=True)

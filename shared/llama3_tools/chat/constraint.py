@@ -70,11 +70,6 @@ def answer_schema(
     return whole | ({"$defs": schema["$defs"]} if "$defs" in schema else {})
 
 
-def in_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema as OpenAI's `response_format` has it."""
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
-
-
 class ServerConstraint:
     """Whether the server of a model is held to the form of its answers, in one turn: until it refuses that.
 

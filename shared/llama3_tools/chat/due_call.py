@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from llama3_tools.chat.answer_reader import AnswerReader
 from llama3_tools.chat.messages import CallPiece
-from llama3_tools.chat.server_calls import ServerCallReader, UnreadCall
+from llama3_tools.chat.server_calls import UnreadCall
 from llama3_tools.literals.json_object import JsonObject, parse_object
 from llama3_tools.tools import Tool
 from llama3_tools.values import ToolCall
@@ -34,7 +35,7 @@ class DueCall:
     def __init__(
         self,
         tools: Sequence[Tool],
-        reader: ServerCallReader,
+        reader: AnswerReader,
         misfits: Callable[[str, dict[str, Any]], list[str]],
         *,
         must_be_whole_answer: bool = False,
@@ -94,7 +95,7 @@ class DueCall:
         """Return the call that has an object as its arguments; `None` if it is beyond the limits."""
         unread = UnreadCall(None, 0, name=tool.name)
         unread.add(CallPiece(None, None, tool.name, found.json))
-        read = self._reader.read(unread, tool.name, set(), made=0, complete=True)
+        read = self._reader.read(unread, set(), made=0, complete=True)
         if not isinstance(read, ToolCall):
             return None
         span = (start, start + len(found.json))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from enum import Enum, auto
+from enum import Enum
 from http import HTTPStatus
 
 NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
@@ -18,13 +18,6 @@ NO_SUCH_MODEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """How a server says that it does not know the name of the model, in words or by OpenAI's code."""
-
-# Of openai, httpx, ollama, requests and aiohttp.
-_NO_SCHEME = {"UnsupportedProtocol", "MissingSchema", "InvalidSchema", "NonHttpUrlClientError"}
-_NOT_CONNECTED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}
-_TIMED_OUT = {"APITimeoutError", "ReadTimeout", "TimeoutError"}
-_BROKEN = {"RemoteProtocolError", "ReadError", "ConnectionResetError", "ChunkedEncodingError", "ClientPayloadError"}
-_CONNECTION_ERRORS = {"APIConnectionError", "ConnectionError"}  # if nothing more is known
 
 _CLOSED_LOOP = "Event loop is closed"
 _PAGE = ("<!doctype", "<html")
@@ -39,52 +32,55 @@ _NOT_COMPLETIONS = (
     "validation error for completionresponse",
 )
 """How frameworks stumble over an answer that is not a completion, in lower case."""
-_TOOL_ROLE = (
-    "roles must alternate",
-    "unexpected role",
-    "invalid role",
-    "unknown role",
-    "role 'tool'",
-    'role "tool"',
-    "roles are supported",
-)
-_NO_TOOLS = ("does not support tools",)  # Ollama
-_NO_AUTO_TOOLS = ("--enable-auto-tool-choice",)  # vLLM
-_LONGEST_TEXT = 500  # characters: some clients put a whole web page into the text of their error
+_IN_THE_PROMPT = 'put the tools into the prompt: tools_in="user"'
 
 
 class EndpointFault(Enum):
-    """What is wrong with an endpoint."""
+    """What is wrong with an endpoint. The value says what to do about it."""
 
-    NOT_CONNECTED = auto()
-    """Nobody listens at the address."""
-    NO_SCHEME = auto()
-    """The address does not begin with `http://` or `https://`."""
-    TIMED_OUT = auto()
-    """It did not answer in time."""
-    BROKE_OFF = auto()
-    """The answer ended in the middle."""
-    PROXY = auto()
-    """A web page says that there is an error: a proxy's, as a model server writes none."""
-    NO_SUCH_MODEL = auto()
-    """It does not know the name of the model."""
-    NOT_A_COMPLETION = auto()
+    NOT_CONNECTED = "no connection to {address}: is the server running there? {cause}"
+    NO_SCHEME = "{address} must begin with http:// or https://"
+    TIMED_OUT = "no answer in time: set a larger timeout"
+    BROKE_OFF = "the answer stopped in the middle: look in the server's log"
+    PROXY = "a proxy answered instead of the server: is its upstream server running?"
+    """A web page says that there is an error. A model server writes none."""
+    NO_SUCH_MODEL = "the server has no model {name!r}: {models} lists those that it has"
+    NOT_A_COMPLETION = NOT_A_COMPLETION
     """It answers with a web page or other data: most often, the path of the address is wrong."""
-    NO_TOOL_ROLE = auto()
-    """Its template takes no messages of the role `tool`."""
-    NO_TOOLS = auto()
+    NO_TOOL_ROLE = 'the server does not know this role: use tool_role="user"'
+    NO_TOOLS = _IN_THE_PROMPT
     """It refuses tools for this model."""
-    NO_AUTO_TOOLS = auto()
-    """It refuses tools, because vLLM was started without the options for them."""
-    CLOSED_LOOP = auto()
-    """Nothing is: the client was made in an event loop that is over."""
+    NO_AUTO_TOOLS = f"start vLLM with --enable-auto-tool-choice and --tool-call-parser, or {_IN_THE_PROMPT}"
+    CLOSED_LOOP = (
+        "the client belongs to an earlier asyncio.run: make a new one, or use OpenAILike(…, reuse_client=False)"
+    )
+
+
+_BY_NAME = (
+    (EndpointFault.NO_SCHEME, {"UnsupportedProtocol", "MissingSchema", "InvalidSchema", "NonHttpUrlClientError"}),
+    (EndpointFault.NOT_CONNECTED, {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}),
+    (EndpointFault.TIMED_OUT, {"APITimeoutError", "ReadTimeout", "TimeoutError"}),
+    (EndpointFault.BROKE_OFF, {"RemoteProtocolError", "ReadError", "ConnectionResetError"}),
+    (EndpointFault.BROKE_OFF, {"ChunkedEncodingError", "ClientPayloadError"}),
+    (EndpointFault.NOT_CONNECTED, {"APIConnectionError", "ConnectionError"}),  # if nothing more is known
+)
+"""The errors of openai, httpx, ollama, requests and aiohttp."""
+_BY_TEXT = {
+    EndpointFault.NO_TOOLS: ("does not support tools",),  # Ollama
+    EndpointFault.NO_AUTO_TOOLS: ("--enable-auto-tool-choice",),  # vLLM
+    EndpointFault.NO_TOOL_ROLE: (
+        *("roles must alternate", "unexpected role", "invalid role", "unknown role"),
+        *("role 'tool'", 'role "tool"', "roles are supported"),
+    ),
+}
+"""What servers say of a request that they refuse, in lower case."""
 
 
 def endpoint_fault(error: BaseException) -> EndpointFault | None:
     """Return what is wrong with an endpoint, or `None` if that is not known.
 
-    >>> endpoint_fault(ConnectionRefusedError())
-    <EndpointFault.NOT_CONNECTED: 1>
+    >>> endpoint_fault(ConnectionRefusedError()).name
+    'NOT_CONNECTED'
 
     Args:
         error: what the client raised.
@@ -92,8 +88,7 @@ def endpoint_fault(error: BaseException) -> EndpointFault | None:
     if any(_CLOSED_LOOP in str(cause) for cause in _causes(error)):
         return EndpointFault.CLOSED_LOOP
     names = {type(cause).__name__ for cause in _causes(error)}
-    fault = _fault_of_connection(names)
-    if fault:
+    if fault := next((fault for fault, known in _BY_NAME if names & known), None):
         return fault
     text = told_by(error).lower()
     status = status_of(error) or HTTPStatus.OK
@@ -136,35 +131,13 @@ def what_to_do(fault: EndpointFault, error: BaseException, client: object) -> st
         error: what the client raised.
         client: a framework's model, whose address and name it is.
     """
-    if fault is EndpointFault.NO_SCHEME:
-        return f"{_address(client)} must begin with http:// or https://"
-    if fault is EndpointFault.NOT_CONNECTED:
-        *_, first = _causes(error)
-        return f"no connection to {_address(client)}: is the server running there? {first}".rstrip()
-    if fault is EndpointFault.NO_SUCH_MODEL:
-        name = getattr(client, "model_name", None) or getattr(client, "model", None)
-        where = "`ollama list`" if _is_of_ollama(error) else f"{_address(client)}/models"
-        return f"the server has no model {name!r}: {where} lists those that it has"
     if fault is EndpointFault.NOT_A_COMPLETION and _is_of_ollama(error):
         return "the server has no /api/chat: is it Ollama, at an address without /v1?"
-    return _TO_DO[fault]
-
-
-_IN_THE_PROMPT = 'put the tools into the prompt: tools_in="user"'
-_TO_DO = {
-    EndpointFault.TIMED_OUT: "no answer in time: set a larger timeout",
-    EndpointFault.BROKE_OFF: "the answer stopped in the middle: look in the server's log",
-    EndpointFault.PROXY: "a proxy answered instead of the server: is its upstream server running?",
-    EndpointFault.NOT_A_COMPLETION: NOT_A_COMPLETION,
-    EndpointFault.NO_TOOL_ROLE: 'the server does not know this role: use tool_role="user"',
-    EndpointFault.NO_TOOLS: _IN_THE_PROMPT,
-    EndpointFault.NO_AUTO_TOOLS: (
-        f"start vLLM with --enable-auto-tool-choice and --tool-call-parser, or {_IN_THE_PROMPT}"
-    ),
-    EndpointFault.CLOSED_LOOP: (
-        "the client belongs to an earlier asyncio.run: make a new one, or use OpenAILike(…, reuse_client=False)"
-    ),
-}
+    *_, cause = _causes(error)
+    address = _address(client)
+    name = getattr(client, "model_name", None) or getattr(client, "model", None)
+    models = "`ollama list`" if _is_of_ollama(error) else f"{address}/models"
+    return fault.value.format(address=address, cause=cause, name=name, models=models).rstrip()
 
 
 def add_advice(error: BaseException, client: object, tool_role: str) -> None:
@@ -206,36 +179,9 @@ def failed_generation(error: object) -> str | None:
     return None
 
 
-def with_advice(text: str, to_do: str) -> str:
-    """Return an error's text, of which a page's beginning is enough, and what to do about it.
-
-    >>> with_advice("Connection error.", "start the server")
-    'Connection error. (start the server)'
-    """
-    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
-    return f"{shown} ({to_do})"
-
-
-def _fault_of_connection(names: set[str]) -> EndpointFault | None:
-    if names & _NO_SCHEME:
-        return EndpointFault.NO_SCHEME
-    if names & _NOT_CONNECTED:
-        return EndpointFault.NOT_CONNECTED
-    if names & _TIMED_OUT:
-        return EndpointFault.TIMED_OUT
-    if names & _BROKEN:
-        return EndpointFault.BROKE_OFF
-    return EndpointFault.NOT_CONNECTED if names & _CONNECTION_ERRORS else None
-
-
 def _fault_of_request(text: str) -> EndpointFault | None:
     """Return what of a request a server refuses, by a text in lower case."""
-    parts = {
-        EndpointFault.NO_TOOLS: _NO_TOOLS,
-        EndpointFault.NO_AUTO_TOOLS: _NO_AUTO_TOOLS,
-        EndpointFault.NO_TOOL_ROLE: _TOOL_ROLE,
-    }
-    return next((fault for fault, of_fault in parts.items() if any(part in text for part in of_fault)), None)
+    return next((fault for fault, parts in _BY_TEXT.items() if any(part in text for part in parts)), None)
 
 
 def _is_of_ollama(error: BaseException) -> bool:

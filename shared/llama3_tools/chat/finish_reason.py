@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_LIMITS = frozenset(
-    {
-        *("length", "max_tokens", "max_output_tokens", "content_filter"),
-        *("model_length", "model_context_window_exceeded"),  # Mistral's and Anthropic's
-    }
-)
 _IN_OPENAI = {
     "max_tokens": "length",
     "max_output_tokens": "length",
@@ -19,7 +13,8 @@ _IN_OPENAI = {
     "end_turn": "stop",
     "stop_sequence": "stop",
 }
-"""The words of others: Anthropic, OpenAI's Responses API, Text Generation Inference."""
+"""The words of others: Anthropic, OpenAI's Responses API, Mistral, Text Generation Inference."""
+_LIMITS = {"content_filter", "length", *(word for word, meaning in _IN_OPENAI.items() if meaning == "length")}
 _CALLED = {"tool_calls", "tool_use", "function_call"}
 _KEYS = ("finish_reason", "done_reason", "stop_reason", "stopReason")
 

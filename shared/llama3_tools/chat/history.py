@@ -40,14 +40,6 @@ _ROLES = {"developer": "system", "model": "assistant", "chatbot": "assistant", "
 """Roles that servers of Llama 3 do not know, and those that mean the same."""
 
 
-def _no_misfits(_name: str, _arguments: dict[str, Any]) -> list[str]:
-    return []
-
-
-def _no_complaints(_text: str, _called: Collection[str]) -> list[tuple[str | None, str]]:
-    return []
-
-
 @dataclass(frozen=True, slots=True)
 class HistoryOptions:
     """How a conversation is written."""
@@ -58,9 +50,9 @@ class HistoryOptions:
     """The form in which calls are written."""
     shown_name: Callable[[str], str] = str
     """Returns the name by which the model knows a tool."""
-    misfits: Callable[[str, dict[str, Any]], list[str]] = _no_misfits
+    misfits: Callable[[str, dict[str, Any]], list[str]] = lambda *_: []
     """Says what does not fit in the arguments of a call that was run."""
-    complaints: Callable[[str, Collection[str]], list[tuple[str | None, str]]] = _no_complaints
+    complaints: Callable[[str, Collection[str]], list[tuple[str | None, str]]] = lambda *_: []
     """Says what was wrong with the calls in an assistant's text that were not run, given the names of those that were.
     It is asked if the message does not have it among its `refused_tool_calls`."""
     is_due: bool = False
@@ -73,7 +65,7 @@ class _KnownCall(NamedTuple):
     place: int
     """Of its call, among those of the conversation."""
     name: str | None
-    arguments: str | Mapping[str, Any] | None = None
+    arguments: str | None = None
     """If the name alone is not unique in its turn."""
     misfits: Sequence[str] = ()
     """What did not fit in its arguments."""
@@ -183,7 +175,7 @@ class _History:
         rest = {key: value for key, value in parts.rest.items() if key not in _NOT_SENT}
         self.written.append({**rest, "role": "assistant", "content": content})
 
-    def _answer(self, parts: MessageParts, calls: Sequence[tuple[str, str | Mapping[str, Any]]]) -> str | list[Any]:
+    def _answer(self, parts: MessageParts, calls: Sequence[tuple[str, str]]) -> str | list[Any]:
         """Write what the model said and called, each call on its own line, never on one that was cut off."""
         content, prompt_format = content_of(parts.content), self._options.prompt_format
         refused = parts.rest.get(REFUSED_TOOL_CALLS)
@@ -245,16 +237,14 @@ def answered_calls(messages: Sequence[Message], own: Callable[[str], str]) -> di
         elif not is_answered or _ROLES.get(role, role) != "assistant":
             break
         for call in parts.calls:
-            arguments = _decode(call) if call.arguments else {}
+            arguments = _decode(call)
             if arguments is not None:
                 name = own(call.name)
-                answered[key_of(name, arguments, str(call.arguments))] = name, arguments
+                answered[key_of(name, arguments)] = name, arguments
     return answered
 
 
 def _decode(call: CallPiece) -> dict[str, Any] | None:
-    if isinstance(call.arguments, Mapping):
-        return dict(call.arguments)
     growing = GrowingArguments()
     growing.feed(call.arguments)
     return growing.value

@@ -31,18 +31,13 @@ def kept_chat(tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | 
         ToolDefinitionError: a declaration that cannot be read.
     """
     chosen = ChatOptions() if options is None else options
-    written = _to_json(tools) if chosen.read.id_factory is new_call_id else None
-    return ToolChat(tools, chosen) if written is None else _make_once(written, chosen)
+    try:
+        written = json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):  # not in JSON, or not yet
+        return ToolChat(tools, chosen)
+    return _make_once(written, chosen) if chosen.read.id_factory is new_call_id else ToolChat(tools, chosen)
 
 
 @lru_cache(_MOST_KEPT)
 def _make_once(written: str, options: ChatOptions) -> ToolChat:
     return ToolChat(json.loads(written), options)
-
-
-def _to_json(tools: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """Return tools as the JSON by which they are known again; `None` if they are not in JSON, or not yet."""
-    try:
-        return json.dumps(tools)
-    except (TypeError, ValueError, RecursionError):
-        return None

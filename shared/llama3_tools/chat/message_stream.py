@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from os.path import commonprefix
 
-from llama3_tools.reader.stream import ExtractionStream
-from llama3_tools.values import CallProgress, Event, Extraction, Rejection, TextDelta
+from llama3_tools.values import CallProgress, Event, TextDelta
 
 _BEGIN = re.compile(r'\{\s*"message"\s*:\s*"')
 _MAY_BEGIN = re.compile(r'(\{\s*("(m(e(s(s(a(g(e("(\s*(:\s*)?)?)?)?)?)?)?)?)?)?)?)?')
@@ -24,24 +22,23 @@ _END = re.compile(
 
 
 class MessageStream:
-    r"""Reads an answer like an `ExtractionStream`, and shows the message of a response object as it comes.
+    r"""Shows the message of a response object as it comes, before the events of what reads the answer.
 
     What the object is in the end, the one reader says. If it is none, what was shown stays at the beginning of the
     content, and the rest follows as it was written.
 
     >>> from llama3_tools import Extractor
-    >>> stream = MessageStream(Extractor([{"name": "now"}]).stream())
-    >>> stream.feed('{"message": "Let me se')
+    >>> message, stream = MessageStream(), Extractor([{"name": "now"}]).stream()
+    >>> for text in ('{"message": "Let me se', 'e.", "tool_call": {"name": "now", "arguments": {}}'):
+    ...     print(message.feed(text, stream.feed(text)))
     [TextDelta(text='Let me se')]
-    >>> stream.feed('e.", "tool_call": {"name": "now", "arguments": {}}')
     [TextDelta(text='e.')]
-    >>> [event.tool_call.name for event in stream.feed("}")]
+    >>> [event.tool_call.name for event in message.feed("}", stream.feed("}"))]
     ['now']
     """
 
-    def __init__(self, stream: ExtractionStream) -> None:
-        """Begin with what reads the answer."""
-        self._stream = stream
+    def __init__(self) -> None:
+        """Begin an answer."""
         self._tail = ""
         """What was not shown yet."""
         self._at = 0
@@ -54,32 +51,26 @@ class MessageStream:
         self._skipped: str | None = None
         """What of the reader's text was shown, once it has some: what is left of it."""
 
-    @property
-    def extraction(self) -> Extraction:
-        """The answer so far, as an `ExtractionStream` has it."""
-        extraction = self._stream.extraction
-        text, known = self._compared(extraction.content or "")
-        if known == (shown := "".join(self._shown)):
-            return extraction
-        return replace(extraction, content=shown + text[_shared(text, known) :])
-
-    def first_rejection(self, wanted: Callable[[Rejection], bool]) -> Rejection | None:
-        """Return the first rejection so far that is wanted, as an `ExtractionStream` does."""
-        return self._stream.first_rejection(wanted)
-
-    def feed(self, text: str) -> list[Event]:
-        """Add the next text, and return what became certain."""
-        shown, events = self._show(text), self._stream.feed(text)
+    def feed(self, text: str, events: list[Event]) -> list[Event]:
+        """Add the next text and the events that it made certain, and return those to go on with."""
+        shown = self._show(text)
         is_open = all(isinstance(event, CallProgress) for event in events)
-        return [*shown, *(events if is_open else self._without_shown(events))]
+        return [*shown, *(events if is_open else self.end(events))]
 
-    def flush(self, *, complete: bool) -> list[Event]:
-        """End the answer, and return what was held back."""
-        return self._without_shown(self._stream.flush(complete=complete))
-
-    def abort(self) -> list[Event]:
-        """End a stream that broke off, and return what was held back, as text."""
-        return self._without_shown(self._stream.abort())
+    def end(self, events: list[Event]) -> list[Event]:
+        """Return events without the text that was shown. An object that is not a response stays as written."""
+        self._is_open = False
+        left: list[Event] = []
+        for event in events:
+            if isinstance(event, TextDelta) and self._skipped != "":
+                text, known = self._compared(event.text) if self._skipped is None else (event.text, self._skipped)
+                same = len(commonprefix([text, known]))  # noqa: RUF071 (characters are meant)
+                self._skipped = known[same:] if same == len(text) else ""
+                if text[same:]:
+                    left.append(TextDelta(text[same:]))
+            else:
+                left.append(event)
+        return left
 
     def _show(self, text: str) -> list[Event]:
         """Return what can be shown of the message."""
@@ -112,32 +103,9 @@ class MessageStream:
         self._raw.append(self._tail[:end])
         self._tail, self._at = self._tail[end:], max(self._at - end, 0)
 
-    def _without_shown(self, events: list[Event]) -> list[Event]:
-        """Drop what was shown from the reader's text. An object that is not a response after all stays as written."""
-        self._is_open = False
-        left: list[Event] = []
-        for event in events:
-            if isinstance(event, TextDelta) and self._skipped != "":
-                text, known = self._compared(event.text) if self._skipped is None else (event.text, self._skipped)
-                same = _shared(text, known)
-                self._skipped = known[same:] if same == len(text) else ""
-                if text[same:]:
-                    left.append(TextDelta(text[same:]))
-            else:
-                left.append(event)
-        return left
-
     def _compared(self, text: str) -> tuple[str, str]:
         """Return the reader's text, and what of it was shown: the message, or what was written, if that was none."""
         written, shown = text.lstrip(), "".join(self._shown)
         begin = self._raw[0] if shown else ""
         is_written = shown and begin[: len(written)] == written[: len(begin)]
         return (written, "".join(self._raw)) if is_written else (text, shown)
-
-
-def _shared(text: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
-    return next(
-        (place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two),
-        min(len(text), len(other)),
-    )

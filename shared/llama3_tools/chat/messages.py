@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from llama3_tools.errors import a_type
-from llama3_tools.text.json_writing import write_json
+from llama3_tools.text.json_writing import write_json, written_arguments
 
 Message: TypeAlias = Mapping[str, Any]
 """A message or a delta in OpenAI's form: a dict with a `role`, a `content` and so on. It is never changed."""
@@ -15,6 +15,7 @@ Message: TypeAlias = Mapping[str, Any]
 RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 """The roles of messages with what a tool gave, which may be any value."""
 
+_MESSAGE = 'a message must be a dict such as {"role": "user", "content": "Hi"}'
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 """Where servers put what the model thought: vLLM, SGLang and llama.cpp; newer vLLM and OpenRouter; Ollama."""
 
@@ -34,8 +35,8 @@ class CallPiece(NamedTuple):
     """Its id, or `None`."""
     name: str
     """The tool's name; empty in what goes on with a call."""
-    arguments: str | Mapping[str, Any]
-    """Some of the text of the arguments; of clients that decode, the object."""
+    arguments: str
+    """Some of the text of the arguments. What a client has decoded is written again."""
 
 
 class ToolResult(NamedTuple):
@@ -81,7 +82,7 @@ def split_message(message: Message) -> MessageParts:
     Raises:
         TypeError: the message, or a call in it, is not a dict.
     """
-    require_message(message)
+    require_dict(message, _MESSAGE)
     content = message.get("content")
     parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     parts.has_content = content is not None
@@ -123,21 +124,17 @@ def _cure(value: object) -> str:
     return ": pass its model_dump()" if hasattr(value, "model_dump") else ""
 
 
-def require_message(message: object) -> None:
-    """Require a message or a delta, as `require_dict` does."""
-    require_dict(message, 'a message must be a dict such as {"role": "user", "content": "Hi"}')
-
-
-def require_content(message: Message, where: str) -> None:
-    """Require a content that a model can be shown, unless it is what a tool gave.
+def require_message(message: Message, where: str) -> None:
+    """Require a message with a content that a model can be shown, unless it is what a tool gave.
 
     Args:
         message: the message.
         where: what to call the message in an error.
 
     Raises:
-        TypeError: the content is neither text nor a list of parts, nor `None`.
+        TypeError: it is not a dict, or its content is neither text nor a list of parts, nor `None`.
     """
+    require_dict(message, _MESSAGE)
     role, content = message.get("role"), message.get("content")
     is_result = isinstance(role, str) and role in RESULT_ROLES
     if not is_result and not isinstance(content, (str, list, tuple, type(None))):
@@ -229,11 +226,8 @@ def _of_function(call: Mapping[str, Any], function: Any) -> CallPiece:  # noqa: 
     return CallPiece(number, id_of(call.get("id")), _str(given.get("name")) or "", _arguments(given))
 
 
-def _arguments(function: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    arguments = next((function[key] for key in _ARGUMENTS if function.get(key) is not None), None)
-    if arguments is None or isinstance(arguments, (str, Mapping)):
-        return "" if arguments is None else arguments
-    return write_json(arguments, default=str)  # which is not an object, and so refused
+def _arguments(function: Mapping[str, Any]) -> str:
+    return written_arguments(next((function[key] for key in _ARGUMENTS if function.get(key) is not None), ""))
 
 
 def _of_anthropic(part: Mapping[str, Any]) -> CallPiece:

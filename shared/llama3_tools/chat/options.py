@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
 from llama3_tools.chat.constraint import Constrain
@@ -19,6 +19,8 @@ ToolRole: TypeAlias = Literal["user", "tool", "ipython"]
 
 OnInvalid: TypeAlias = Literal["collect", "raise"]
 """What a parser makes of a malformed call, which stays in the text: it is collected, or an exception is raised."""
+
+_READ = ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
 
 RepeatedCalls: TypeAlias = Literal["report", "keep"]
 """What happens to a call that repeats the one before it: it is reported and does not run again, or it runs."""
@@ -39,10 +41,6 @@ class ChatOption(ReadOption, total=False):
     constrain: Constrain
 
 
-def _read_options() -> ReadOptions:
-    return ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ChatOptions:
     """How a conversation with tools works. An options value never changes, and may be shared.
@@ -55,7 +53,7 @@ class ChatOptions:
         ValueError: `max_retries` is negative, or another option is not one of its words.
     """
 
-    read: ReadOptions = field(default_factory=_read_options)
+    read: ReadOptions = _READ
     """How the model's text is read. By default, it is
     `ReadOptions(on_unknown_tool="retry", coerce_arguments=True)`: after a call of an undeclared tool, the model is told
     the names of the tools, and arguments are made to fit. A call whose arguments still do not fit is a misfit, and the

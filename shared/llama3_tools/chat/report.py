@@ -44,9 +44,7 @@ class RefusedCall:
     told: str
     """What the model is told about it."""
 
-    def __repr__(self) -> str:
-        """Show it as Python does; no character hides."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
     def __str__(self) -> str:
         """Return one line that a person can act on: the tool, the reason and what was found."""
@@ -85,7 +83,7 @@ class Report:
         `refused_tool_calls` what the model is told. Without that key, it reads the message's text again.
         """
         entries: tuple[list[Any], ...] = (
-            [dict(entry) for entry in coerced_arguments(self.calls)],
+            coerced_arguments(self.calls),
             [_to_dict(call) for call in self.refused],
             [_to_dict(call) for call in self.retried],
             [call.to_openai() for call in self.repeated],
@@ -113,20 +111,19 @@ class Report:
 class Earlier:
     """The earlier answers of a turn, after which the model was asked again."""
 
-    is_retried: bool = False
-    """Whether there was one."""
+    reply: Reply | None = None
+    """The last one, if there was one. Its content is the answer if the model now says nothing."""
     has_text: bool = False
     """Whether a stream has sent text of one."""
     has_thoughts: bool = False
     """Whether one had thoughts."""
-    refused: tuple[RefusedCall, ...] = ()
-    """The calls that were refused in them."""
-    content: str | list[Any] | None = None
-    """The text of the last one. It is the answer if the model now says nothing."""
     unsaid: str = ""
-    """The end of that text, from the first refused call on, which a stream has not sent."""
-    finish_reason: str | None = None
-    """Why it ended."""
+    """The end of the last one's text, from the first refused call on, which a stream has not sent."""
+
+    @property
+    def refused(self) -> tuple[RefusedCall, ...]:
+        """The calls that were refused in them."""
+        return (*self.reply.report.retried, *self.reply.report.refused) if self.reply else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
-from llama3_tools.chat.answer_parts import BLANK_LINE, Content, Thoughts, Written
+from llama3_tools.chat.answer_parts import BLANK_LINE, Thoughts, Written
+from llama3_tools.chat.answer_reader import NATIVE, AnswerReader
 from llama3_tools.chat.call_order import CallOrder
+from llama3_tools.chat.content import Content
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
-from llama3_tools.chat.held_text import HeldText
 from llama3_tools.chat.message_stream import MessageStream
 from llama3_tools.chat.messages import Message, split_message
-from llama3_tools.chat.report import MISFIT, NOT_CHOSEN, PLACEHOLDER, Earlier, RefusedCall, Reply, Report
-from llama3_tools.chat.server_calls import NATIVE, ServerCallReader, ServerCalls, UnreadCall
-from llama3_tools.chat.tool_names import ToolNames
+from llama3_tools.chat.report import MISFIT, Earlier, RefusedCall, Reply, Report
+from llama3_tools.chat.server_calls import ServerCalls
 from llama3_tools.errors import StreamStateError, require_str
-from llama3_tools.extractor import Extractor
-from llama3_tools.options import ReadOptions, written_id
 from llama3_tools.prompts import render_tool_call
-from llama3_tools.prompts.complaints import Complaints
 from llama3_tools.prompts.render import is_after_heading
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.values import (
@@ -35,55 +32,8 @@ from llama3_tools.values import (
     ToolCall,
 )
 
-_MOST_LOOKED_FOR = 64
-"""How many calls of the server are looked for in the content, at most: each search reads all of it."""
-
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerReaders:
-    """What reads the answers to a request."""
-
-    extractor: Extractor
-    """Reads the text."""
-    without_start: Extractor
-    """Reads the text if the server has split off the reasoning in which it begins."""
-    server_calls: ServerCallReader
-    """Reads the calls that the server found."""
-    names: ToolNames
-    """Maps the names of the tools."""
-    reported_names: frozenset[str] | None
-    """The names whose attempts are reported, with `on_unknown_tool="text"`; `None`: any."""
-    not_chosen: Mapping[str, str] = field(default_factory=dict)
-    """The tools that may not be called, as the tool choice names another one, and what is said of a call of each."""
-
-    @property
-    def options(self) -> ReadOptions:
-        """How text is read."""
-        return self.server_calls.options
-
-    @property
-    def complaints(self) -> Complaints:
-        """Says what the model is told of calls that do not run."""
-        return self.server_calls.complaints
-
-    def reports(self, one: Rejection, *, is_due: bool = False) -> bool:
-        """Return whether a rejection is an attempt at a tool that may be called.
-
-        Args:
-            one: the rejection.
-            is_due: whether a call has to be made: each rejection of a tool that may be called is an attempt then.
-        """
-        names = self.reported_names
-        if one.is_attempt and (names is None or one.name is None or one.name in names):
-            return True
-        return (is_due and one.name in (self.extractor.tools or ())) or self.says_not_chosen(one.name, one.reason)
-
-    def says_not_chosen(self, name: str | None, reason: str) -> bool:
-        """Return whether a call does not run because the tool choice names another tool."""
-        return reason == RejectionReason.UNKNOWN_TOOL and name in self.not_chosen
 
 
 class ChatStream:
@@ -110,7 +60,7 @@ class ChatStream:
 
     def __init__(  # noqa: PLR0913 (options, each by its name)
         self,
-        readers: AnswerReaders,
+        reader: AnswerReader,
         order: CallOrder,
         earlier: Earlier,
         due: DueCall | None = None,
@@ -121,7 +71,7 @@ class ChatStream:
         """Begin an answer.
 
         Args:
-            readers: what reads it.
+            reader: reads the text and the server's calls.
             order: decides which calls run.
             earlier: what earlier answers of the turn had. What goes out follows it after a blank line.
             due: the one tool that has to be called, if there is one.
@@ -129,27 +79,26 @@ class ChatStream:
             is_due: whether a call has to be made.
         """
         self._due, self._is_due, self._may_retry = due, is_due, may_retry
-        self._held = HeldText(for_retry=may_retry, for_due=due is not None)
         self._attempt_at: Span | None = None
         """Where the first attempt is."""
         self._attempt: str | None = None
         """What the model wrote for it."""
-        self._placeholders: list[RefusedCall] = []
+        self._unwanted: list[RefusedCall] = []
+        """Calls that were read, and never run."""
         self._told_of: ToolCall | None = None
         """A call that was just answered: if text follows, it is told of."""
         self._earlier = earlier
         self._separator = BLANK_LINE if earlier.has_text else ""
         self._has_text = earlier.has_text
         """Whether text has gone out, of this answer or of an earlier one."""
-        self._readers = readers
+        self._reader = reader
         self._order = order
-        self._extraction: ExtractionStream | MessageStream | None = None
+        self._message = MessageStream() if reader.complaints.prompt_format == "strict" else None
+        self._stream: ExtractionStream | None = None
         self._written = Written()
         self._server = ServerCalls()
-        self._content = Content()
+        self._content = Content(self._first_attempt, for_retry=may_retry, for_due=due is not None)
         self._thoughts = Thoughts(follow=earlier.has_thoughts)
-        self._looked_for = 0
-        """How many calls of the server were looked for in the content."""
         self._reply: Reply | None = None
         self.is_silent = False
         """Whether the model was asked again and said nothing, so that the reply has what it had said before."""
@@ -199,8 +148,7 @@ class ChatStream:
             if isinstance(part, str):
                 deltas += self._feed_text(part)
             else:
-                self._content.add_part(part)
-                deltas += [*self._release(), {"content": [part]}]
+                deltas += [*self._say(self._content.add_part(part)), {"content": [part]}]
         for piece in parts.calls:
             self._server.add(piece)
         return deltas
@@ -220,20 +168,19 @@ class ChatStream:
             require_str(finish_reason, "finish_reason must be a str or None")
         complete = is_complete(finish_reason)
         text = self._text
-        deltas = [*self._to_deltas(text.flush(complete=complete)), *self._settle_told_of()]
+        deltas = [*self._end_text(text.flush(complete=complete)), *self._settle_told_of()]
         extraction = text.extraction
-        refused = [*self._refused_in(extraction), *self._placeholders]
+        refused = [*self._refused_in(extraction), *self._unwanted]
         if self._due is not None:
-            extraction, called = self._end_due(self._due, extraction, refused)
-            deltas += called
-        deltas += self._end_server_calls({call.id for call in text.extraction.tool_calls}, refused, complete=complete)
+            deltas += self._end_due(self._due, refused)
+        deltas += self._end_server_calls({call.id for call in extraction.tool_calls}, refused, complete=complete)
         asks_again = self._may_retry and complete and not self._order.called
         asks_again = asks_again and bool(refused or self._order.waiting or self._is_due)
         if not asks_again:
             deltas += [*self._release(), *self._hand_out(self._order.release())]
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         reason = openai_finish_reason(finish_reason, has_calls=bool(self._order.called))
-        self._finish(extraction, refused, reason, asks_again=asks_again)
+        self._finish(refused, reason, asks_again=asks_again)
         if self.is_silent and not asks_again and self._earlier.unsaid:
             deltas.append({"content": self._earlier.unsaid})
         return deltas
@@ -246,34 +193,37 @@ class ChatStream:
         """
         self._require_open("abort()")
         text = self._text
-        deltas = self._to_deltas(text.abort())
+        deltas = self._end_text(text.abort())
         deltas += self._settle_told_of(is_told=True)
         deltas += self._release()
-        refused = [*self._refused_in(text.extraction), *self._placeholders]
-        for call, problems in self._order.waiting:
-            deltas += self._say(self._content.append(self._written.text[slice(*call.span)]))
-            refused.append(self._refuse_misfit(call, problems))
+        refused = [*self._refused_in(text.extraction), *self._unwanted]
+        refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
         for unread in self._server.gathered:
-            refused.append(self._refuse_unread(unread))
-            deltas += self._native_as_text(refused[-1].text)
-        self._finish(text.extraction, refused, None)
+            call_id = unread.id or self._reader.new_id()
+            broke_off = RejectionReason.TRUNCATED, "the stream broke off"
+            refused.append(self._reader.refuse_unread(unread, *broke_off, call_id))
+        for call in refused:
+            if call.span is None or call.reason == MISFIT:
+                deltas += self._say(self._content.add_call(call.text))
+        self._finish(refused, None)
         return deltas
 
     @property
-    def _text(self) -> ExtractionStream | MessageStream:
+    def _text(self) -> ExtractionStream:
         """What reads the text. It begins with the first one, as it depends on what the server sends before that."""
-        if self._extraction is None:
-            readers = self._readers
-            stream = (readers.without_start if self._thoughts else readers.extractor).stream()
-            is_strict = readers.complaints.prompt_format == "strict"
-            self._extraction = MessageStream(stream) if is_strict else stream
-        return self._extraction
+        if self._stream is None:
+            self._stream = (self._reader.without_start if self._thoughts else self._reader.extractor).stream()
+        return self._stream
 
     def _feed_text(self, text: str) -> list[Delta]:
         if not text:
             return []
         self._written.recent.add(text)
-        return self._to_deltas((self._extraction or self._text).feed(text))
+        events = (self._stream or self._text).feed(text)
+        return self._to_deltas(events if self._message is None else self._message.feed(text, events))
+
+    def _end_text(self, events: list[Event]) -> list[Delta]:
+        return self._to_deltas(events if self._message is None else self._message.end(events))
 
     def _to_deltas(self, events: Iterable[Event]) -> list[Delta]:
         deltas: list[Delta] = []
@@ -281,22 +231,17 @@ class ChatStream:
             if isinstance(event, TextDelta):
                 if not event.text.isspace():
                     deltas += self._settle_told_of(is_told=True)
-                text = self._content.add(event.text)
-                self._order.is_interrupted = self._order.is_interrupted or not text.isspace()
-                deltas += self._let_out(text)
+                self._order.is_interrupted = self._order.is_interrupted or not event.text.isspace()
+                deltas += self._say(self._content.add(event.text))
             elif isinstance(event, ReasoningDelta):
                 self._order.is_interrupted = True
                 deltas.append(self._thoughts.add(event.text, is_server=False))
             elif isinstance(event, CallProgress):
-                progress = {**asdict(event), "name": self._readers.names.own(event.name)}
+                progress = {**asdict(event), "name": self._reader.names.own(event.name)}
                 deltas.append({"tool_call_progress": progress})
             else:
                 deltas += [*self._settle_told_of(), *self._read_call(event.tool_call)]
         return deltas
-
-    def _let_out(self, text: str) -> list[Delta]:
-        """Return the delta of text that may go out."""
-        return self._say(self._held.let_out(text, self._first_attempt()) if self._held.is_on else text)
 
     def _first_attempt(self) -> str | None:
         """Return what the model wrote for the first attempt so far."""
@@ -307,25 +252,20 @@ class ChatStream:
             self._attempt_at, self._attempt = first.span, self._written.text[slice(*first.span)]
         return self._attempt
 
-    def _is_reported(self, one: Rejection, text: str | None = None) -> bool:
-        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered.
-
-        Args:
-            one: the attempt.
-            text: what the model wrote, if that is at hand: to join it takes as long as it is.
-        """
-        if not self._readers.reports(one, is_due=self._is_due):
+    def _is_reported(self, one: Rejection) -> bool:
+        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered."""
+        if not self._reader.reports(one, is_due=self._is_due):
             return False
-        text, at = self._written.text if text is None else text, one.span[0]
+        text, at = self._written.text, one.span[0]
         return not (is_after_heading(text, at) or self._order.tells_of_answered(one.name, text, at))
 
     def _release(self) -> list[Delta]:
         """Return the delta of what is held. From now on, nothing is."""
-        return self._say(self._held.release())
+        return self._say(self._content.release())
 
     def _read_call(self, call: ToolCall) -> list[Delta]:
         """Add the next call of the text."""
-        name = self._readers.names.own(call.name)
+        name = self._reader.names.own(call.name)
         call = call if name == call.name else replace(call, name=name)
         if self._due is not None:
             call = self._due.whole(call, self._written.text[slice(*call.span)])
@@ -337,16 +277,16 @@ class ChatStream:
     def _take_call(self, call: ToolCall) -> list[Delta]:
         if self._written.take_call(call.span):
             self._order.is_interrupted = True
-        if (refused := self._refuse_placeholders(call)) is not None:
-            self._placeholders.append(refused)
-            self._held.take_all()
-            return self._keep_as_text(call)
+        if (refused := self._reader.refuse_unwanted(call, self._text_of)) is not None:
+            self._unwanted.append(refused)
+            self._content.hold_all()
+            return self._say(self._content.add_call(refused.text))
         return self._handed_out(self._order.take(call))
 
     def _handed_out(self, taken: list[ToolCall]) -> list[Delta]:
         """Return the deltas of calls that run now, after the text before them; without any, text may have to wait."""
         if self._order.waiting:
-            self._held.take_all()
+            self._content.hold_all()
         return [*self._release(), *self._hand_out(taken)] if taken else []
 
     def _settle_told_of(self, *, is_told: bool = False) -> list[Delta]:
@@ -357,54 +297,46 @@ class ChatStream:
         if not is_told:
             return self._take_call(call)
         self._order.repeated.append(call)
-        return self._keep_as_text(call)
+        return self._say(self._content.add_call(self._text_of(call)))
 
-    def _keep_as_text(self, call: ToolCall) -> list[Delta]:
-        """Return the delta by which a call in the text stays there."""
-        return self._let_out(self._content.insert(self._written.text[slice(*call.span)]))
-
-    def _end_due(
-        self, due: DueCall, extraction: Extraction, refused: list[RefusedCall]
-    ) -> tuple[Extraction, list[Delta]]:
-        """Return the extraction without the object that is the call that is due, if one is, and the deltas of that."""
-        held = self._held.text
-        before = (extraction.content or "").removesuffix(held.lstrip()).rstrip()
-        if self._order.count or self._server.gathered or self._placeholders:
-            return extraction, []
-        found = due.find(held, before, self._written.text, may_misfit=not refused)
+    def _end_due(self, due: DueCall, refused: list[RefusedCall]) -> list[Delta]:
+        """Make the object that is the call that is due, if one is, and return the deltas of that."""
+        if self._order.count or self._server.gathered:
+            return []
+        before = self._content.text_out
+        found = due.find(self._content.held, before, self._written.text, may_misfit=not refused)
         if found is None:
-            return extraction, []
+            return []
         if found.problems:
             refused.append(self._refuse_misfit(found.call, found.problems))
-            return extraction, []
+            return []
         start, end = found.call.span
         refused[:] = [one for one in refused if one.span is None or not start <= one.span[0] < end]
-        self._held.release()
-        deltas = self._say(found.rest)
-        return replace(extraction, content=before + found.rest), [
-            *deltas,
-            *self._handed_out(self._order.take(found.call)),
-        ]
+        deltas = self._say(self._content.release(instead=found.rest))
+        return [*deltas, *self._handed_out(self._order.take(found.call))]
 
     def _end_server_calls(self, ids: set[str], refused: list[RefusedCall], *, complete: bool) -> list[Delta]:
         """Add the calls that the server found, and return the deltas of those that run or become text."""
         deltas: list[Delta] = []
-        readers = self._readers
+        reader = self._reader
         for call in self._server.gathered:
-            name = readers.names.own(call.name)
-            read = readers.server_calls.read(call, name, ids, made=self._order.count, complete=complete)
+            read = reader.read(call, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
-                if (placeholders := self._refuse_placeholders(read)) is None:
+                if (unwanted := reader.refuse_unwanted(read, self._text_of)) is None:
                     deltas += self._handed_out(self._order.take_from_server(read))
                     continue
-                read = placeholders
-            self._held.take_all()
-            deltas += self._native_as_text(read.text)
-            if readers.says_not_chosen(name, read.reason):
-                refused.append(self._not_chosen(read))
-            elif read.reason != RejectionReason.UNKNOWN_TOOL or readers.reported_names is None:  # as in text
+                read = unwanted
+            self._content.hold_all()
+            deltas += self._say(self._content.add_call(read.text))
+            if read.reason != RejectionReason.UNKNOWN_TOOL or reader.options.on_unknown_tool != "text":  # as in text
                 refused.append(read)
         return deltas
+
+    def _text_of(self, call: ToolCall) -> str:
+        """Return what the model wrote for a call; of one that the server found, what it would write."""
+        if call.format == NATIVE:
+            return render_tool_call(call.name, call.arguments_json)
+        return self._written.text[slice(*call.span)]
 
     def _say(self, text: str) -> list[Delta]:
         """Return the delta of text that goes out, with what sets the first one apart from an earlier answer."""
@@ -421,77 +353,35 @@ class ChatStream:
         first = len(self._order.called) - len(calls)
         return [{"tool_calls": [{"index": first + place, **call.to_openai()}]} for place, call in enumerate(calls)]
 
-    def _native_as_text(self, call: str) -> list[Delta]:
-        """Return the delta by which a call of the server becomes text, unless the server has left it there, too."""
-        if self._looked_for < _MOST_LOOKED_FOR:
-            self._looked_for += 1
-            if call in (self._text.extraction.content or ""):
-                return []
-        return self._let_out(self._content.append(call))
-
     def _refused_in(self, extraction: Extraction) -> list[RefusedCall]:
-        text = self._written.text if extraction.rejections else ""
-        return [self._refuse(one) for one in extraction.rejections if self._is_reported(one, text)]
+        attempts = [one for one in extraction.rejections if self._is_reported(one)]
+        text = self._written.text if attempts else ""
+        return [self._reader.refuse_attempt(one, text[slice(*one.span)]) for one in attempts]
 
-    def _refuse(self, attempt: Rejection) -> RefusedCall:
-        name = self._readers.names.own(attempt.name or "")
-        told = self._readers.complaints.of_unread(attempt.name, attempt.reason, attempt.detail)
-        text = self._written.text[slice(*attempt.span)]
-        call_id = written_id(self._readers.options.id_factory)
-        refused = RefusedCall(call_id, name, str(attempt.reason), attempt.detail, text, attempt.span, told)
-        return self._not_chosen(refused) if self._readers.says_not_chosen(attempt.name, attempt.reason) else refused
+    def _refuse_misfit(self, call: ToolCall, problems: list[str]) -> RefusedCall:
+        return self._reader.refuse_misfit(call, problems, self._text_of(call))
 
-    def _not_chosen(self, call: RefusedCall) -> RefusedCall:
-        detail = self._readers.not_chosen[call.name]
-        told = self._readers.complaints.of_unread(call.name, RejectionReason.UNKNOWN_TOOL, detail)
-        return replace(call, reason=NOT_CHOSEN, detail=detail, told=told)
-
-    def _refuse_placeholders(self, call: ToolCall) -> RefusedCall | None:
-        problems = self._readers.complaints.placeholders_in(call.name, call.arguments)
-        return self._refuse_misfit(call, problems, PLACEHOLDER) if problems else None
-
-    def _refuse_misfit(self, call: ToolCall, problems: list[str], reason: str = MISFIT) -> RefusedCall:
-        told = self._readers.complaints.of_misfit(call.name, problems, call.arguments)
-        is_text = call.format != NATIVE
-        text = self._written.text[slice(*call.span)] if is_text else render_tool_call(call.name, call.arguments_json)
-        span = call.span if is_text else None
-        return RefusedCall(call.id, call.name, reason, "; ".join(problems), text, span, told)
-
-    def _refuse_unread(self, call: UnreadCall) -> RefusedCall:
-        call_id = call.id or written_id(self._readers.options.id_factory)
-        name = self._readers.names.own(call.name)
-        return self._readers.server_calls.refuse(call, call_id, name, RejectionReason.TRUNCATED, "the stream broke off")
-
-    def _finish(
-        self,
-        extraction: Extraction,
-        refused: list[RefusedCall],
-        finish_reason: str | None,
-        *,
-        asks_again: bool = False,
-    ) -> None:
-        order = self._order
+    def _finish(self, refused: list[RefusedCall], finish_reason: str | None, *, asks_again: bool = False) -> None:
+        order, earlier, first = self._order, self._earlier, self._earlier.reply
         called = tuple(order.called)
-        repeated, surplus = tuple(order.repeated), tuple(order.surplus)
-        is_retried, retried = self._earlier.is_retried, self._earlier.refused
-        report = Report(called, tuple(refused), repeated, surplus, is_of_retry=is_retried, retried=retried)
         has_calls = bool(called or order.waiting)
-        content = self._content.whole(extraction.content, has_calls=has_calls)
+        content = self._content.whole(has_calls=has_calls)
         says_nothing = not (has_calls or refused or (content if isinstance(content, list) else (content or "").strip()))
-        if says_nothing and finish_reason is not None and self._earlier.content:
-            self.is_silent, content, finish_reason = True, self._earlier.content, self._earlier.finish_reason
-        for_next = None
+        if says_nothing and finish_reason is not None and first is not None and first.content:
+            self.is_silent, content, finish_reason = True, first.content, first.finish_reason
+        report = Report(
+            called,
+            tuple(refused),
+            tuple(order.repeated),
+            tuple(order.surplus),
+            is_of_retry=first is not None,
+            retried=earlier.refused,
+        )
+        self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report)
         if asks_again:
-            for_next = Earlier(
-                is_retried=True,
-                has_text=self._has_text,
-                has_thoughts=self._earlier.has_thoughts or bool(self._thoughts),
-                refused=(*retried, *refused),
-                content=content,
-                unsaid=(self._earlier.unsaid if self.is_silent else "") + self._held.text,
-                finish_reason=finish_reason,
-            )
-        self._reply = Reply(content, called, self._thoughts.text or None, finish_reason, report, for_next)
+            unsaid = (earlier.unsaid if self.is_silent else "") + self._content.held
+            has_thoughts = earlier.has_thoughts or bool(self._thoughts)
+            self._reply = replace(self._reply, earlier=Earlier(self._reply, self._has_text, has_thoughts, unsaid))
 
     def _require_open(self, verb: str) -> None:
         if self._reply is not None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from llama3_tools.chat.answer_reader import AnswerReader
 from llama3_tools.chat.call_order import Answered, CallOrder
-from llama3_tools.chat.constraint import LONGEST_STRING, ServerConstraint, answer_schema, in_json_schema
+from llama3_tools.chat.constraint import LONGEST_STRING, ServerConstraint, answer_schema
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.endpoint_errors import endpoint_fault, failed_generation, status_of
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
-from llama3_tools.chat.messages import Message, joined_text, require_content, require_message, with_text
+from llama3_tools.chat.messages import Message, joined_text, require_message, with_text
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import MISFIT, Earlier, Reply
-from llama3_tools.chat.server_calls import ServerCallReader
-from llama3_tools.chat.stream import AnswerReaders, ChatStream
+from llama3_tools.chat.stream import ChatStream
 from llama3_tools.chat.tool_choice import Choice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
@@ -31,7 +31,7 @@ from llama3_tools.prompts.render import formats_asked_for, is_after_heading
 from llama3_tools.reader.rules import coercer_of
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice
-from llama3_tools.values import ToolCall, shortened
+from llama3_tools.values import ToolCall
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -99,11 +99,10 @@ class ToolChat:
         shown = {tool.name: tool for tool in self.shown_tools.values()}
         self._complaints = Complaints({**self.shown_tools, **shown}, self._prompt_format)
         self._prompts: dict[ToolChoice, str] = {}
-        self._chosen: dict[str, AnswerReaders] = {}
         self._checks = ArgumentChecks(tools)
         readable = None if declared is None else self._names.readable(tools)
-        self._calling = self._readers(readable, tools, options.read)
-        self._silent = self._readers([], {}, replace(options.read, on_unknown_tool="text"))
+        self._calling = self._reader(readable, tools, options.read)
+        self._silent = self._reader([], {}, replace(options.read, on_unknown_tool="text"))
 
     def __getstate__(self) -> tuple[dict[str, Tool] | None, ChatOptions, ToolNames]:
         """Return what it is made of, to copy or pickle it."""
@@ -190,58 +189,49 @@ class ToolChat:
             misfits=misfits,
             answered=request.answered,
         )
-        readers = self._readers_for(choice.tool_choice, lets_unknown=request.answers_unknown and not may_retry)
-        is_due = request.is_due and bool(self._tools)
-        due = self._due(request, readers)
-        return ChatStream(readers, order, request.earlier, due, may_retry=may_retry, is_due=is_due)
+        reader = self._reader_for(request)
+        due = self._due(request, reader)
+        return ChatStream(reader, order, request.earlier, due, may_retry=may_retry, is_due=request.is_due)
 
     def complaints(self, request: Request, reply: Reply) -> str:
         """Say what was wrong with an answer to one of its requests, to ask the model again."""
         told = [(self.shown_name(call.name) or None, call.told) for call in reply.report.refused]
-        name = request.choice.tool_choice
-        alone = name if name in self._tools else next(iter(self._tools)) if len(self._tools) == 1 else None
+        alone = request.choice.tool or (next(iter(self._tools)) if len(self._tools) == 1 else None)
         nothing = self._complaints.of_nothing(alone)
         return render_complaints(told, is_due=request.is_due) or nothing
 
-    def _due(self, request: Request, readers: AnswerReaders) -> DueCall | None:
+    def _due(self, request: Request, reader: AnswerReader) -> DueCall | None:
         """Return what finds an object that is the call that is due; `None` if none is, or none can be so."""
-        name: str = request.choice.tool_choice
-        is_one_of_several = name == "required" and len(self._tools) > 1
-        names = request.output_tools if is_one_of_several else self._tools if name == "required" else [name]
+        if not request.is_due:
+            return None
+        name = request.choice.tool
+        is_one_of_several = name is None and len(self._tools) > 1
+        names = request.output_tools if is_one_of_several else [name] if name else self._tools
         tools = [self._tools[one] for one in names if one in self._tools]
 
         def misfits(name: str, arguments: dict[str, Any]) -> list[str]:
             placeholders = self._complaints.placeholders_in(name, arguments)
             return placeholders or self._checks.misfits(name, arguments, request.accepts)
 
-        reader = readers.server_calls
         return DueCall(tools, reader, misfits, must_be_whole_answer=is_one_of_several) if tools else None
 
-    def _readers_for(self, tool_choice: ToolChoice, *, lets_unknown: bool) -> AnswerReaders:
-        """Return what reads the answers, made once for each tool that a choice names: no other one can be called.
-
-        Args:
-            tool_choice: the choice.
-            lets_unknown: whether undeclared tools may be called if the model was to be asked again.
-        """
-        if tool_choice == "none":
+    def _reader_for(self, request: Request) -> AnswerReader:
+        """Return what reads the answers to a request."""
+        choice = request.choice
+        if choice.tool_choice == "none":
             return self._silent
-        if tool_choice in {"auto", "required"} or tool_choice not in self._tools:
-            if not lets_unknown or self.options.read.on_unknown_tool != "retry" or self._declared is None:
-                return self._calling
-            if "" not in self._chosen:
-                read = replace(self.options.read, on_unknown_tool="call")
-                self._chosen[""] = self._readers(self._names.readable(self._tools), self._tools, read)
-            return self._chosen[""]
-        if tool_choice not in self._chosen:
-            chosen = {tool_choice: self._tools[tool_choice]}
-            read = replace(self.options.read, on_unknown_tool="text")
-            readers = self._readers(self._names.readable(chosen), chosen, read)
-            others = {name: tool for name, tool in self._tools.items() if name != tool_choice}
-            detail = f"only {shortened(self.shown_name(tool_choice))!r} may be called now"
-            not_chosen = {tool.name: detail for tool in self._names.readable(others)}
-            self._chosen[tool_choice] = replace(readers, not_chosen=not_chosen)
-        return self._chosen[tool_choice]
+        if choice.tool is not None:
+            return replace(self._calling, chosen=choice.tool)
+        asks_again = request.may_retry or not request.answers_unknown
+        if asks_again or self.options.read.on_unknown_tool != "retry" or self._declared is None:
+            return self._calling
+        return self._letting_unknown
+
+    @cached_property
+    def _letting_unknown(self) -> AnswerReader:
+        """What reads an answer after the last retry: undeclared tools may be called."""
+        read = replace(self.options.read, on_unknown_tool="call")
+        return self._reader(self._names.readable(self._tools), self._tools, read)
 
     def _only(self, names: Sequence[str]) -> ToolChat:
         """Return the same for some of the tools, by the names that they have among all; no others can be called."""
@@ -250,26 +240,18 @@ class ToolChat:
         chat.__setstate__(({name: self._tools[name] for name in names}, options, self._names))
         return chat
 
-    def _readers(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReaders:
-        prompt_format = self._prompt_format
+    def _reader(self, readable: Sequence[Tool] | None, tools: Mapping[str, Tool], read: ReadOptions) -> AnswerReader:
         is_free = not tools and read.on_unknown_tool != "text"  # the server may know other tools
         if readable is None or is_free:
             read = replace(read, on_unknown_tool="call", coerce_arguments=False)
-        may_call = readable is None or readable
         if self.options.prompt_format is not None:
-            read = replace(read, formats=formats_asked_for(prompt_format, read.formats, tools=tools))
-        options = read if may_call else replace(read, formats="none")
+            read = replace(read, formats=formats_asked_for(self._prompt_format, read.formats, tools=tools))
+        options = replace(read, formats="none") if readable == [] else read
         extractor = without_start = Extractor(readable, options=options)
         if read.starts_reasoning:
             without_start = Extractor(readable, options=replace(options, starts_reasoning=False))
         coercers = {name: coercer_of(tool) for name, tool in tools.items()} if read.coerce_arguments else {}
-        return AnswerReaders(
-            extractor,
-            without_start,
-            ServerCallReader(tools, coercers, read, self._complaints),
-            self._names,
-            frozenset(extractor.tools or ()) if read.on_unknown_tool == "text" else None,
-        )
+        return AnswerReader(extractor, without_start, tools, coercers, read, self._names, self._complaints)
 
     def _messages_for_model(
         self, messages: Sequence[Message], choice: Choice, accepts: ClassCheck | None
@@ -277,8 +259,15 @@ class ToolChat:
         options = self.options
         if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
             messages = put_tools(messages, prompt, options.tools_in)
-        is_due = choice.tool_choice not in {"auto", "none"}
-        return flatten_history(messages, self._history_options(accepts, is_due=is_due))
+        how = HistoryOptions(
+            tool_role=options.tool_role,
+            prompt_format=self._prompt_format,
+            shown_name=self.shown_name,
+            misfits=partial(self._misfits, accepts=accepts),
+            complaints=self._complaints_of,
+            is_due=choice.is_due,
+        )
+        return flatten_history(messages, how)
 
     def _prompt(self, tool_choice: ToolChoice) -> str:
         """Return the tools, rendered once for each choice."""
@@ -292,16 +281,6 @@ class ToolChat:
             )
         return self._prompts[tool_choice]
 
-    def _history_options(self, accepts: ClassCheck | None, *, is_due: bool) -> HistoryOptions:
-        return HistoryOptions(
-            tool_role=self.options.tool_role,
-            prompt_format=self._prompt_format,
-            shown_name=self.shown_name,
-            misfits=partial(self._misfits, accepts=accepts),
-            complaints=self._complaints_of,
-            is_due=is_due,
-        )
-
     def _misfits(self, name: str, arguments: dict[str, Any], accepts: ClassCheck | None) -> list[str]:
         return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
 
@@ -310,12 +289,12 @@ class ToolChat:
 
         A tool that it called beside them is left out: the call may be the malformed one, written again.
         """
-        readers = self._calling
-        extractor = readers.without_start if self.options.read.split_reasoning else readers.extractor
+        reader = self._calling
+        extractor = reader.without_start if self.options.read.split_reasoning else reader.extractor
         return [
             (one.name, self._complaints.of_unread(one.name, one.reason, one.detail))
             for one in extractor.extract(text).rejections
-            if readers.reports(one)
+            if reader.reports(one)
             and self._names.own(one.name or "") not in called
             and not is_after_heading(text, one.span[0])
         ]
@@ -358,10 +337,9 @@ class Request:
     @property
     def tool_choice(self) -> str | dict[str, Any]:
         """The tool choice for the request, as OpenAI's API has it, by the tool's name in `tools`."""
-        choice = self.choice.tool_choice
-        if choice in {"auto", "required", "none"}:
-            return choice
-        return {"type": "function", "function": {"name": self.chat.shown_name(choice)}}
+        if (name := self.choice.tool) is None:
+            return self.choice.tool_choice
+        return {"type": "function", "function": {"name": self.chat.shown_name(name)}}
 
     @property
     def constraint(self) -> dict[str, Any]:
@@ -378,8 +356,10 @@ class Request:
         schema = self.answer_schema
         if schema is None:
             return {}
-        is_object = self.chat.options.constrain == "json_object"
-        return {"response_format": {"type": "json_object", "schema": schema} if is_object else in_json_schema(schema)}
+        if self.chat.options.constrain == "json_object":
+            return {"response_format": {"type": "json_object", "schema": schema}}
+        json_schema = {"name": "answer", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -398,7 +378,7 @@ class Request:
     @property
     def is_due(self) -> bool:
         """Whether a call has to be made."""
-        return self.choice.tool_choice not in {"auto", "none"}
+        return self.choice.is_due and bool(self.chat.tools)
 
     @property
     def may_retry(self) -> bool:
@@ -412,11 +392,11 @@ class Request:
     @property
     def _held_to(self) -> list[Tool]:
         """The tools, one of which the server must call; none if it is free."""
-        chat, choice = self.chat, self.choice.tool_choice
-        is_free = chat.options.constrain == "off" or chat.options.tools_in == "request" or choice == "none"
+        options, tools, choice = self.chat.options, self.chat.shown_tools, self.choice
+        is_free = options.constrain == "off" or options.tools_in == "request" or choice.tool_choice == "none"
         if is_free or not (self._is_strict or self.is_due):
             return []
-        return [chat.shown_tools[choice]] if choice in chat.tools else [*chat.shown_tools.values()]
+        return [*tools.values()] if choice.tool is None else [tools[choice.tool]]
 
     def read(self, message: Message, finish_reason: str | None = None) -> Reply:
         """Read a whole answer. If the model was asked again and says nothing, its earlier answer is kept.
@@ -494,7 +474,9 @@ class Request:
     @property
     def earlier_is_text(self) -> bool:
         """Whether the answer before is in its text, with what was refused of it: of a call that misfits, none is."""
-        return bool(self.earlier.content) and all(call.reason != MISFIT for call in self.earlier.refused)
+        earlier = self.earlier
+        has_content = earlier.reply is not None and bool(earlier.reply.content)
+        return has_content and all(call.reason != MISFIT for call in earlier.refused)
 
 
 def _require_messages(messages: object) -> list[Message]:
@@ -509,8 +491,7 @@ def _require_messages(messages: object) -> list[Message]:
         )
     given = list(messages)
     for place, message in enumerate(given):
-        require_message(message)
-        require_content(message, f"messages[{place}]")
+        require_message(message, f"messages[{place}]")
     return given
 
 

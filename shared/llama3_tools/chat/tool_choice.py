@@ -30,6 +30,16 @@ class Choice:
     parallel: bool = True
     """Whether an answer may have more than one call."""
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a call has to be made."""
+        return self.tool_choice not in {"auto", "none"}
+
+    @property
+    def tool(self) -> str | None:
+        """The one tool that may be called, if one is named."""
+        return None if self.tool_choice in _WORDS else self.tool_choice
+
 
 def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
     """Read a tool choice: a word, a tool's name, or a dict of OpenAI's or Anthropic's.
@@ -49,51 +59,31 @@ def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
     Raises:
         ToolDefinitionError: it is none of these, or names a tool that is not there.
     """
+    wanted, allowed, parallel = tool_choice, None, True
     if isinstance(tool_choice, Mapping):
         parallel = tool_choice.get("disable_parallel_tool_use") is not True
         kind = tool_choice.get("type")
+        wanted = _name_in(tool_choice) or (kind if isinstance(kind, str) else "")
         if kind == "allowed_tools":
             given = tool_choice.get("allowed_tools")
             given = given if isinstance(given, Mapping) else tool_choice
-            tools = given.get("tools")
-            if not isinstance(tools, (list, tuple)):
-                raise _no_choice(tool_choice, names)
-            allowed = tuple(_require_tool(tool_choice, tool, names) for tool in tools)
-            return Choice(_read_word(tool_choice, given.get("mode"), names), allowed, parallel)
-        name = _name_in(tool_choice)
-        if name is not None:
-            return Choice(_require_tool(tool_choice, tool_choice, names), None, parallel)
-        if not isinstance(kind, str):
-            raise _no_choice(tool_choice, names)
-        return Choice(_read_word(tool_choice, kind, names), None, parallel)
-    return Choice(_read_word(tool_choice, tool_choice, names))
-
-
-def _read_word(tool_choice: object, word: object, names: Collection[str]) -> ToolChoice:
-    if word is None or isinstance(word, (str, bool)):
-        if isinstance(word, str) and word in names and word not in _WORDS:
-            return word
-        if word in _WORDS:
-            return _WORDS[word]
-    raise _no_choice(tool_choice, names)
-
-
-def _require_tool(tool_choice: object, tool: object, names: Collection[str]) -> str:
-    name = _name_in(tool)
-    if name is None or name not in names:
+            wanted, tools = given.get("mode"), given.get("tools")
+            allowed = tuple(map(_name_in, tools)) if isinstance(tools, (list, tuple)) else ("",)
+    is_word = isinstance(wanted, (str, bool, type(None))) and wanted in _WORDS
+    if not is_word and not (isinstance(wanted, str) and wanted in names):
         raise _no_choice(tool_choice, names)
-    return name
+    if not all(name in names for name in allowed or ()):
+        raise _no_choice(tool_choice, names)
+    return Choice(_WORDS[wanted] if is_word else str(wanted), allowed, parallel)
 
 
-def _name_in(tool: object) -> str | None:
+def _name_in(tool: object) -> str:
     """Return the name in a dict that names a tool: at its own level, or under `function` or `custom`."""
-    if not isinstance(tool, Mapping):
-        return None
-    for holder in (tool.get("function"), tool.get("custom"), tool):
+    for holder in (tool.get("function"), tool.get("custom"), tool) if isinstance(tool, Mapping) else ():
         name = holder.get("name") if isinstance(holder, Mapping) else None
         if isinstance(name, str) and name:
             return name
-    return None
+    return ""
 
 
 def _no_choice(tool_choice: object, names: Collection[str]) -> ToolDefinitionError:

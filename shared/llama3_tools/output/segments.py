@@ -37,9 +37,7 @@ class Segment:
     index: int | None = None
     """Which of the extraction's calls or rejections it is, or a part of."""
 
-    def __repr__(self) -> str:
-        """Show it as Python does; no character hides."""
-        return fields_shown(self)
+    __repr__ = fields_shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Llama's prompts: tools, calls and results as text, and where the tools are in a conversation."""
+"""Llama's prompts: tools, calls and results as text."""
 
 from llama3_tools.prompts.complaints import with_misfits
 from llama3_tools.prompts.render import (

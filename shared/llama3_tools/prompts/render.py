@@ -14,7 +14,7 @@ from llama3_tools.errors import require_str, require_words
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.literals.json_object import parse_whole
 from llama3_tools.reader.markup import NAME, WORD_NAME
-from llama3_tools.text.json_writing import write_json
+from llama3_tools.text.json_writing import written_arguments
 from llama3_tools.tools import Tool, ToolLike, declare_tools
 from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 
@@ -166,7 +166,7 @@ def render_tool_call(name: str, arguments: Mapping[str, Any] | str, *, prompt_fo
         raise ValueError("render_tool_call takes the tool's name, and it is empty")
     if not isinstance(arguments, (Mapping, str)):
         raise TypeError(f"render_tool_call takes arguments as a mapping or as text, got {type(arguments).__name__}")
-    written = _written(arguments)
+    written = written_arguments(arguments)
     if prompt_format == "function" and _TAGGED_NAME.fullmatch(name):
         return f"<function={name}>{written}</function>"
     in_python = _in_python(written) if prompt_format == "pythonic" and _PYTHON_NAME.fullmatch(name) else None
@@ -207,7 +207,7 @@ def render_tool_calls(
             case _:
                 raise TypeError(f"render_tool_calls takes pairs of a name and arguments, got {type(call).__name__}")
         one = render_tool_call(name, arguments, prompt_format=prompt_format)
-        are_items = are_items and one.startswith("[") and parse_whole(_written(arguments)) is not None
+        are_items = are_items and one.startswith("[") and parse_whole(written_arguments(arguments)) is not None
         written.append(one)
     return f"[{', '.join(one[1:-1] for one in written)}]" if written and are_items else "\n".join(written)
 
@@ -228,7 +228,7 @@ def render_answer(
         prompt_format: the form in which to write.
     """
     if prompt_format == "strict":
-        return _response(message, [(name, _written(arguments)) for name, arguments in calls])
+        return _response(message, [(name, written_arguments(arguments)) for name, arguments in calls])
     return "\n".join(filter(None, [message, render_tool_calls(calls, prompt_format=prompt_format)]))
 
 
@@ -266,7 +266,7 @@ def render_tool_result(
     kind = _ERROR if is_error else _RESULT
     call = name or "a tool"
     if arguments is not None:
-        call = f"{call} {_written(arguments)}"
+        call = f"{call} {written_arguments(arguments)}"
     return f"{kind}{call}: {result}" if result else f"{kind}{call}:"
 
 
@@ -291,15 +291,6 @@ def _choice(tool_choice: ToolChoice) -> list[str]:
     if tool_choice == "auto":
         return []
     return [_REQUIRED if tool_choice == "required" else _NAMED.format(name=tool_choice)]
-
-
-def _written(arguments: Mapping[str, Any] | str) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    try:
-        return write_json(arguments, default=str)
-    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle
-        return "{…}"
 
 
 def formats_asked_for(

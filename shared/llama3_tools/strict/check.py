@@ -22,7 +22,6 @@ from llama3_tools.limits import DEFAULT_LIMITS, Limits, require_limits
 from llama3_tools.literals.json_depth import depth_is_within
 from llama3_tools.literals.json_object import JsonObject, parse_elements, parse_object, skip_json_space
 from llama3_tools.literals.json_places import BrokenObject, key_twice, read_object, value_start
-from llama3_tools.literals.json_tokens import JsonTokens
 from llama3_tools.literals.refusal import Refusal
 from llama3_tools.options import new_call_id
 from llama3_tools.reader.json_calls import read_call
@@ -30,7 +29,8 @@ from llama3_tools.tools.choice import ToolChoice, require_tool_choice
 from llama3_tools.tools.declared import Tool, ToolLike, not_declared
 from llama3_tools.values import Extraction, RejectionReason, shortened
 
-_OBJECT = re.compile(r'\{(?=[ \t\n\r]*")')
+_OBJECT = re.compile(r'\{\s{0,64}"[^"\n]{0,64}"\s{0,16}:')
+"""How an object begins."""
 _PROBLEMS = {
     RejectionReason.TRUNCATED: _Problem.TRUNCATED,
     RejectionReason.TOO_DEEP: _Problem.OVER_LIMIT,
@@ -81,20 +81,15 @@ def parse_response(  # noqa: PLR0913 (an option each)
     extractor = Extractor(tools=tools, coerce_arguments=coerce_arguments, limits=of_reading, id_factory=id_factory)
     require_tool_choice(tool_choice, extractor.tools)
     require_str(text, "the response format is that of a model's output, a str")
-    wanted = _Format(extractor.tools, multiple, tool_choice, limits)
-    try:
-        _check_output(text, wanted)
-    except _DeviationError as error:
-        expected = f"one JSON object and nothing else: {wanted.shape}"
-        detail = f"{error.detail}, at offset {error.offset}"
-        raise ResponseFormatError(error.problem, detail, expected=expected, output=text, offset=error.offset) from None
+    _check_output(_Format(text, extractor.tools, multiple, tool_choice, limits))
     return extractor.extract(text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """What the object has to contain."""
+    """An output, and what its object has to contain."""
 
+    output: str
     tools: Mapping[str, Tool] | None
     multiple: bool
     tool_choice: ToolChoice
@@ -111,64 +106,49 @@ class _Format:
         calls = f"[{call}, …]" if self.multiple else call if self.tool_choice != "auto" else f"{call} or null"
         return f'{{"message": "…", "{self.key}": {calls}}}'
 
-
-class _DeviationError(Exception):
-    """The outermost thing in which an output is not the object of the format."""
-
-    def __init__(self, problem: _Problem, offset: int, detail: str) -> None:
-        self.problem = problem
-        self.offset = offset
-        self.detail = detail
+    def error(self, problem: _Problem, offset: int, detail: str) -> ResponseFormatError:
+        """Return the error for the outermost thing in which the output is not the object of the format."""
+        expected, detail = f"one JSON object and nothing else: {self.shape}", f"{detail}, at offset {offset}"
+        return ResponseFormatError(problem, detail, expected=expected, output=self.output, offset=offset)
 
 
-def _check_output(text: str, wanted: _Format) -> None:
+def _check_output(wanted: _Format) -> None:
     """Look at an output from the outside to the inside."""
+    text = wanted.output
     start = skip_json_space(text, 0)
     if start == len(text):
-        raise _DeviationError(_Problem.NO_JSON, 0, "the output is empty")
+        raise wanted.error(_Problem.NO_JSON, 0, "the output is empty")
     if not text.startswith("{", start):
-        begin = _find_object(text, start)
-        if begin is None:
-            raise _DeviationError(_Problem.NO_JSON, start, f"no JSON object, but {_quoted(text[start:])}")
-        raise _DeviationError(_Problem.TEXT_AROUND, start, f"{_quoted(text[start:begin])} before the JSON object")
+        if (begin := _OBJECT.search(text)) is None:
+            raise wanted.error(_Problem.NO_JSON, start, f"no JSON object, but {_quoted(text[start:])}")
+        before = _quoted(text[start : begin.start()])
+        raise wanted.error(_Problem.TEXT_AROUND, start, f"{before} before the JSON object")
     parsed = read_object(text, start)
     if isinstance(parsed, BrokenObject):
         reason = parsed.refusal.reason
-        raise _DeviationError(
+        raise wanted.error(
             _PROBLEMS.get(reason, _Problem.MALFORMED),
             start if reason is RejectionReason.TOO_DEEP else parsed.end,
             f"the object is no JSON that can be read: {parsed.refusal.detail}",
         )
     rest = skip_json_space(text, parsed.end)
     if rest < len(text):
-        raise _DeviationError(_Problem.TEXT_AROUND, rest, f"{_quoted(text[rest:])} after the JSON object")
+        raise wanted.error(_Problem.TEXT_AROUND, rest, f"{_quoted(text[rest:])} after the JSON object")
     _check_envelope(parsed, wanted)
-
-
-def _find_object(text: str, start: int) -> int | None:
-    """Return where the first JSON object in a text begins, cut off or too deep if need be."""
-    pos = start
-    while (match := _OBJECT.search(text, pos)) is not None:
-        tokens = JsonTokens()
-        tokens.read(text, match.start(), 0, ended=True)
-        if tokens.refusal is None or tokens.refusal.reason in _PROBLEMS:
-            return match.start()
-        pos = tokens.resume  # after the brace, which keeps the search linear (principle 8)
-    return None
 
 
 def _check_envelope(parsed: JsonObject, wanted: _Format) -> None:
     """Look inside the object."""
-    _check_keys(parsed, ("message", wanted.key), "the object")
+    _check_keys(wanted, parsed, ("message", wanted.key), "the object")
     if not isinstance(parsed.members["message"], str):
-        raise _wrong_type(parsed, "message", "a string")
+        raise _wrong_type(wanted, parsed, "message", "a string")
     written, limit, offset = _calls(parsed, wanted), wanted.limits.max_calls, value_start(parsed, wanted.key)
     if len(written) > limit:
-        raise _DeviationError(_Problem.OVER_LIMIT, offset, f"{len(written)} calls, and at most {limit} may be")
+        raise wanted.error(_Problem.OVER_LIMIT, offset, f"{len(written)} calls, and at most {limit} may be")
     for where, call in written:
         _check_call(call, wanted, where)
     if wanted.tool_choice != "auto" and not written:
-        raise _DeviationError(_Problem.TOOL_CHOICE, offset, "nothing is called, where a call has to be")
+        raise wanted.error(_Problem.TOOL_CHOICE, offset, "nothing is called, where a call has to be")
 
 
 def _calls(parsed: JsonObject, wanted: _Format) -> list[tuple[str, JsonObject]]:
@@ -176,12 +156,12 @@ def _calls(parsed: JsonObject, wanted: _Format) -> list[tuple[str, JsonObject]]:
     key, value = wanted.key, parsed.members[wanted.key]
     if not wanted.multiple:
         if value is not None and not isinstance(value, dict):
-            raise _wrong_type(parsed, key, "an object or null")
+            raise _wrong_type(wanted, parsed, key, "an object or null")
         call = None if value is None else parse_object(parsed.text, parsed.spans[key][0], checked=True)
         return [] if call is None else [(key, call)]
     items = parse_elements(parsed.text, parsed.spans[key][0]) if isinstance(value, list) else None
     if items is None:
-        raise _wrong_type(parsed, key, "an array of objects")
+        raise _wrong_type(wanted, parsed, key, "an array of objects")
     return [(f"{key}[{index}]", item) for index, item in enumerate(items)]
 
 
@@ -190,51 +170,51 @@ def _check_call(call: JsonObject, wanted: _Format, where: str) -> None:
     limits = wanted.limits
     if call.end - call.start > limits.max_call_length:
         detail = f"{where} is longer than {limits.max_call_length} characters"
-        raise _DeviationError(_Problem.OVER_LIMIT, call.start, detail)
-    _check_keys(call, ("name", "arguments"), where)
+        raise wanted.error(_Problem.OVER_LIMIT, call.start, detail)
+    _check_keys(wanted, call, ("name", "arguments"), where)
     name, at_name = call.members["name"], value_start(call, "name")
     if not isinstance(name, str) or not name:
-        raise _wrong_type(call, "name", f"a name, in {where}")
+        raise _wrong_type(wanted, call, "name", f"a name, in {where}")
     if not isinstance(call.members["arguments"], dict):
-        raise _wrong_type(call, "arguments", f"an object, in {where}")
+        raise _wrong_type(wanted, call, "arguments", f"an object, in {where}")
     if wanted.tools is not None and name not in wanted.tools:
-        raise _DeviationError(_Problem.UNKNOWN_TOOL, at_name, f"in {where}, {not_declared(name, wanted.tools)}")
+        raise wanted.error(_Problem.UNKNOWN_TOOL, at_name, f"in {where}, {not_declared(name, wanted.tools)}")
     if wanted.tool_choice not in {"auto", "required", name}:
         detail = f"{name!r} is called in {where}, where it has to be {wanted.tool_choice!r}"
-        raise _DeviationError(_Problem.TOOL_CHOICE, at_name, detail)
+        raise wanted.error(_Problem.TOOL_CHOICE, at_name, detail)
     found = read_call(call, wanted.tools)
     if isinstance(found, Refusal) and found.reason is RejectionReason.SCHEMA_ECHO:
-        raise _DeviationError(_Problem.WRONG_SHAPE, call.start, f"{where} has {found.detail}")
+        raise wanted.error(_Problem.WRONG_SHAPE, call.start, f"{where} has {found.detail}")
     start, end = call.spans["arguments"]
     if not depth_is_within(call.text, start, end, limits.max_depth):
         detail = f"the arguments in {where} are nested deeper than {limits.max_depth} levels"
-        raise _DeviationError(_Problem.OVER_LIMIT, start, detail)
+        raise wanted.error(_Problem.OVER_LIMIT, start, detail)
     twice = key_twice(call.text, start, end)
     if twice is not None:
         detail = f"the key {shortened(twice[0])!r} occurs twice in one object of the arguments in {where}"
-        raise _DeviationError(_Problem.MALFORMED, twice[1], detail)
+        raise wanted.error(_Problem.MALFORMED, twice[1], detail)
 
 
-def _check_keys(parsed: JsonObject, expected: tuple[str, str], where: str) -> None:
+def _check_keys(wanted: _Format, parsed: JsonObject, expected: tuple[str, str], where: str) -> None:
     """Look for keys that are there twice, missing, or not part of the format."""
     keys = list(parsed.members)
     if parsed.flaw:
-        raise _DeviationError(_Problem.MALFORMED, parsed.start, f"{parsed.flaw} in {where}")
+        raise wanted.error(_Problem.MALFORMED, parsed.start, f"{parsed.flaw} in {where}")
     for key in expected:
         if key not in keys:
             found = shortened(", ".join(repr(one)[1:-1] for one in keys[:8])) or "none"
             detail = f"the key {key!r} is missing in {where}, whose keys are: {found}"
-            raise _DeviationError(_Problem.WRONG_SHAPE, parsed.start, detail)
+            raise wanted.error(_Problem.WRONG_SHAPE, parsed.start, detail)
     for key in keys:
         if key not in expected:
             detail = f"the key {shortened(key)!r} in {where} is not part of the format"
-            raise _DeviationError(_Problem.WRONG_SHAPE, value_start(parsed, key), detail)
+            raise wanted.error(_Problem.WRONG_SHAPE, value_start(parsed, key), detail)
 
 
-def _wrong_type(parsed: JsonObject, key: str, expected: str) -> _DeviationError:
+def _wrong_type(wanted: _Format, parsed: JsonObject, key: str, expected: str) -> ResponseFormatError:
     value = parsed.members[key]
     found = "an empty string" if value == "" else _KINDS.get(type(value), "a number")
-    return _DeviationError(_Problem.WRONG_SHAPE, value_start(parsed, key), f"{key!r} is {found}, not {expected}")
+    return wanted.error(_Problem.WRONG_SHAPE, value_start(parsed, key), f"{key!r} is {found}, not {expected}")
 
 
 def _quoted(text: str) -> str:

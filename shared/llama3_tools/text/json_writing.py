@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from llama3_tools.text.escaping import escape_invisible
@@ -52,18 +52,20 @@ def shown(value: object) -> str:
         return escape_invisible(write_json(value, default=lambda other: f"<{type(other).__name__}>"))
 
 
-def written_arguments(arguments: Mapping[str, Any] | str) -> str:
-    """Write the arguments of a call that a server found as JSON: what JSON has no form for as Python shows it.
+def written_arguments(arguments: object) -> str:
+    """Write the arguments of a call as JSON, what JSON has no form for as Python shows it. Text is taken as it is.
 
     What cannot be written so either is a JSON string, which nothing takes for arguments.
 
     >>> from datetime import date
-    >>> written_arguments({"day": date(2026, 1, 2)}), written_arguments({(1, 2): 3}), written_arguments({"n": 10**5000})
-    ('{"day": "2026-01-02"}', '"{…}"', '"{…}"')
+    >>> written_arguments({"day": date(2026, 1, 2)}), written_arguments({(1, 2): 3}), written_arguments('{"n": 1}')
+    ('{"day": "2026-01-02"}', '"{…}"', '{"n": 1}')
     """
+    if isinstance(arguments, str):
+        return arguments
     try:
-        return json.dumps(arguments, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle, an integer of too many digits
+        return write_json(arguments, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys like (1, 2), a circle
         return '"{…}"'
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llama3_tools.errors import ToolDefinitionError, a_type
-from llama3_tools.tools.read_only import changeable, read_only
 from llama3_tools.tools.schema_check import SCHEMA_KEYS, schema_flaw
 from llama3_tools.values import shortened
 
@@ -16,7 +15,7 @@ _EXPECTED = (
     '"description": "…", "parameters": {"type": "object", "properties": {…}}}}'
 )
 
-NO_ARGUMENTS: Mapping[str, Any] = read_only({"type": "object", "properties": {}})
+NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 """The schema of a tool that takes no arguments."""
 
 
@@ -33,7 +32,7 @@ class Tool:
     description: str = ""
     """What the tool does, for the prompt."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """The JSON Schema of its arguments; empty for a tool that takes none. It cannot be changed: many may share it."""
+    """The JSON Schema of its arguments; empty for a tool that takes none. Nobody changes it: many may share it."""
 
     def __post_init__(self) -> None:
         """Check the declaration, and copy the schema, which is the caller's to change.
@@ -42,7 +41,7 @@ class Tool:
             ToolDefinitionError: no name, or parameters that are not a JSON Schema of an object.
         """
         _require_declaration(self.name, self.parameters)
-        object.__setattr__(self, "parameters", read_only(dict(self.parameters)))
+        object.__setattr__(self, "parameters", copied(dict(self.parameters)))
 
     def __copy__(self) -> Tool:
         """Return the tool itself, which never changes."""
@@ -59,7 +58,7 @@ class Tool:
         >>> Tool("now").arguments_schema
         {'type': 'object', 'properties': {}}
         """
-        return dict(changeable(self.parameters or NO_ARGUMENTS))
+        return dict(copied(self.parameters or NO_ARGUMENTS))
 
     @property
     def requires_arguments(self) -> bool:
@@ -129,6 +128,18 @@ def read_tool(tool: object, where: str) -> Tool:
         return Tool(name, str(function.get("description") or ""), function[schemas[0]] if schemas else {})
     except ToolDefinitionError as error:
         raise ToolDefinitionError(f"{where}: {error}") from None
+
+
+def copied(value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Copy a JSON value, so that no container in it is shared.
+
+    >>> given = {"required": ["city"]}
+    >>> copied(given), copied(given)["required"] is given["required"]
+    ({'required': ['city']}, False)
+    """
+    if isinstance(value, dict):
+        return {key: copied(member) for key, member in value.items()}
+    return type(value)(map(copied, value)) if isinstance(value, (list, tuple)) else value
 
 
 def not_declared(name: str, names: Collection[str]) -> str:

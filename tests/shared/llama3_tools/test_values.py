@@ -18,12 +18,10 @@ from llama3_tools import (
     RejectionReason,
     StreamStateError,
     TextDelta,
-    Tool,
     ToolCall,
     ToolDefinitionError,
     declare_tools,
     extract,
-    render_tool_prompt,
 )
 from llama3_tools.output.segments import Segment, SegmentKind
 
@@ -169,71 +167,10 @@ def test_tools_called():
     assert not Extraction(None).tools_called
 
 
-BARE = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}, "required": ["a"]}}
-
-
-@pytest.mark.parametrize(
-    "tool", [BARE, {"type": "function", "function": BARE}, {"function": BARE}, Tool("f", "d", BARE["parameters"])]
-)
-def test_a_tool_is_declared_as_an_openai_dict_or_its_function_or_a_tool(tool: object):
-    declared = declare_tools([tool])["f"]  # type: ignore[list-item]  # the table is of many types
-    assert declared == Tool("f", "d", BARE["parameters"])
-    assert declared.requires_arguments
-    assert declared.to_openai() == {"type": "function", "function": BARE}
-    assert Extractor(tools=[declared]).tools == {"f": declared}
-
-
 def test_a_tool_without_parameters_takes_none():
     declared = declare_tools([{"name": "now", "description": None, "parameters": None}])["now"]
     assert not declared.requires_arguments
     assert declared.to_openai()["function"] == {"name": "now", "parameters": {"type": "object", "properties": {}}}
-
-
-@pytest.mark.parametrize(
-    ("tools", "error", "message"),
-    [
-        ("f", TypeError, "tools must be a list of tools, got str"),
-        (BARE, TypeError, "tools must be a list of tools, got dict"),
-        (5, TypeError, "tools must be a list of tools, got int"),
-        (["f"], TypeError, r"tools\[0\] is a str: expected an OpenAI tool dict"),
-        ([BARE, print], TypeError, r"tools\[1\] is a builtin_function_or_method"),
-        ([{"description": "d"}], ToolDefinitionError, r"tools\[0\]: no name"),
-        ([{"name": ""}], ToolDefinitionError, r"tools\[0\]: no name"),
-        ([{"name": 5}], ToolDefinitionError, r"tools\[0\]: no name"),
-        ([{"type": "function", "function": "f"}], ToolDefinitionError, r"tools\[0\]\['function'\] is a str"),
-        ([{"name": "f", "parameters": "city"}], ToolDefinitionError, r"tools\[0\]: the parameters of f are a str"),
-        ([BARE, BARE], ToolDefinitionError, r"tools\[1\]: the name 'f' is declared twice"),
-    ],
-)
-def test_tools_of_the_wrong_form_are_one_clear_error(tools: object, error: type[Exception], message: str):
-    for declare in (
-        declare_tools,
-        lambda tools: Extractor(tools=tools),
-        lambda tools: extract("", tools=tools),
-        render_tool_prompt,
-    ):
-        with pytest.raises(error, match=message):
-            declare(tools)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("",), "no name, or it is not a string: expected an OpenAI tool dict"),
-        ((5,), "no name"),
-        (("f", "", None), "the parameters of f are None"),
-    ],
-)
-def test_a_tool_is_checked_where_it_is_made(arguments: tuple[str, ...], message: str):
-    with pytest.raises(ToolDefinitionError, match=message):
-        Tool(*arguments)
-
-
-def test_on_unknown_tool_is_one_of_two_words():
-    with pytest.raises(ValueError, match='on_unknown_tool must be "text", "call" or "retry", not \'drop\''):
-        Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(ValueError, match="not 'drop'"):
-        extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
 
 
 SWITCHES = ("coerce_arguments", "repair", "split_reasoning", "starts_reasoning")
@@ -255,18 +192,6 @@ def test_what_goes_by_the_tools_takes_some(options: tuple[str, ...], message: st
 
 def test_one_shot_takes_the_formats_of_an_extractor():
     assert (extract(CALL, formats="none").content, extract(CALL).content) == (CALL, None)
-
-
-def test_an_id_factory_is_a_function():
-    with pytest.raises(TypeError, match="id_factory is called without arguments for each id; None cannot be called"):
-        Extractor(id_factory=None)  # type: ignore[arg-type]  # on purpose
-
-
-def test_a_declaration_is_the_extractors_own():
-    required = ["city"]
-    extractor = Extractor(tools=[{"name": "f", "parameters": {"type": "object", "required": required}}])
-    required.clear()
-    assert not extractor.extract('{"name": "f"}').tools_called
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,6 @@ CHANGED = [
     ({"type": "integer"}, " -5 ", -5),
     ({"type": "integer"}, "5.0", 5),
     ({"type": "integer"}, "1e23", 10**23),
-    ({"type": "integer"}, "0e-99999999999999999999", 0),
     ({"type": "integer"}, "5".ljust(399), 5),
     ({"type": "integer"}, "12345678901234567890", 12345678901234567890),
     ({"type": "number"}, "5", 5),
@@ -141,7 +140,9 @@ CHANGED = [
     ({"const": 2.5}, "2.5", 2.5),
     ({"const": "on"}, "ON", "on"),
     ({"type": "array", "items": {"enum": ["light"]}}, "Light", ["light"]),
+    ({"type": "integer", "enum": [1, 2, "a"], "allOf": [{"enum": [2, 3]}]}, "2", 2),
     # references and combinations
+    ({"oneOf": [{"type": "boolean"}], "anyOf": [{"type": ["boolean", "null"]}]}, "true", True),
     ({"$ref": "#/$defs/a~1b%20~0"}, "5", 5),
     ({"anyOf": [{"type": "integer"}, {"$ref": "#/properties/x/anyOf/0"}]}, "5", 5),
     ({"$ref": "#/$defs/Place", "description": "where"}, "{'city': 'Bonn', 'zip': '1'}", {"city": "Bonn", "zip": 1}),
@@ -256,113 +257,57 @@ def test_a_schema_is_followed_to_a_limit_and_what_is_beyond_restricts_nothing(
     assert coerce("5", schema(most + 1)).arguments == {"x": "5"}
 
 
-WRONG = [
-    ({"type": "integer"}, "soon", 'wrong_type $.x: expected integer, got the string "soon"'),
-    ({"type": "integer"}, "2.5", 'wrong_type $.x: expected integer, got the string "2.5"'),
-    *(
-        ({"type": "integer"}, text, f'wrong_type $.x: expected integer, got the string "{text}"')
-        for text in ("5.00000000000000000001", "4503599627370497.25", "1e-400", "1e-9999999999999999999")
-    ),
-    (
-        {"type": "integer"},
-        "9007199254740993.5",
-        'wrong_type $.x: expected integer, got the string "9007199254740993.5"',
-    ),
-    ({"type": "integer"}, "05", 'wrong_type $.x: expected integer, got the string "05"'),
-    ({"type": "integer"}, "1_000", 'wrong_type $.x: expected integer, got the string "1_000"'),
-    ({"type": "integer"}, "٣", 'wrong_type $.x: expected integer, got the string "٣"'),
-    ({"type": "number"}, "1e999", 'wrong_type $.x: expected number, got the string "1e999"'),
-    ({"type": "number"}, "NaN", 'wrong_type $.x: expected number, got the string "NaN"'),
-    ({"type": "number"}, "9" * 5000, 'wrong_type $.x: expected number, got the string "999'),
-    ({"type": "integer"}, "5".ljust(400), 'wrong_type $.x: expected integer, got the string "5 '),
-    ({"type": "integer"}, "[" * 127 + "]" * 127, 'wrong_type $.x: expected integer, got the string "[[['),
-    ({"type": "boolean"}, "true".ljust(400), 'wrong_type $.x: expected boolean, got the string "true '),
-    ({"type": "boolean"}, "yes", 'wrong_type $.x: expected boolean, got the string "yes"'),
-    ({"type": "boolean"}, "1", 'wrong_type $.x: expected boolean, got the string "1"'),
-    ({"type": "boolean"}, 1, "wrong_type $.x: expected boolean, got the integer 1"),
-    ({"type": "integer"}, True, "wrong_type $.x: expected integer, got the boolean true"),
-    ({"type": "integer"}, "", 'wrong_type $.x: expected integer, got the string ""'),
-    ({"type": "integer"}, None, "wrong_type $.x: expected integer, got null"),
-    ({"type": "integer"}, [5], "wrong_type $.x: expected integer, got an array of 1"),
-    ({"type": "integer"}, {}, "wrong_type $.x: expected integer, got an empty object"),
-    ({"type": "integer"}, float("nan"), "wrong_type $.x: expected integer, got the number NaN"),
-    ({"type": "integer"}, b"5", "wrong_type $.x: expected integer, got a value of the type bytes"),
-    ({"type": "string"}, 5, "wrong_type $.x: expected string, got the integer 5"),
-    (False, 5, "wrong_type $.x: expected nothing, got the integer 5"),
-    (OPTIONAL, "soon", 'wrong_type $.x: expected integer or null, got the string "soon"'),
-    (STRINGS, "", 'wrong_type $.x: expected array of string, got the string ""'),
-    (STRINGS, "None", 'wrong_type $.x: expected array of string, got the string "None"'),
-    (STRINGS, None, "wrong_type $.x: expected array of string, got null"),
-    (STRINGS, "[a, b]", 'wrong_type $.x: expected array of string, got the string "[a, b]"'),
-    *(
-        (STRINGS, text, f"wrong_type $.x: expected array of string, got the string {json.dumps(text)}")
-        for text in (
-            *("['a', 'b'", '["a", "b"', "['a', 'b'].", " ['a'", "('a', 'b'", "('a')", "(a, b)", "[", "{"),
-            *('"a", "b"', "'a', 'b'", '"a" , "b', "```['a']```", "```json\n['a']\n```", "{a, b}", "{'a': 1}"),
-            *('"[1, 2]"', "'[1, 2]'", ' " [1"', "\"{'a': 1}\"", r'"[\"a\", \"b\"]"'),
-            *("- a\n- b", "* a\r\n* b", "+ a\n\n  + b\n+ c", "1. a\n2. b", "10) a\n11)\tb", "-\ta, b\n- c"),
-        )
-    ),
-    (STRINGS, "• a\n• b", "wrong_type $.x: expected array of string, got the string "),
-    ({"type": "array"}, None, "wrong_type $.x: expected array, got null"),
-    ({"type": "array"}, b"5", "wrong_type $.x: expected array, got a value of the type bytes"),
-    ({"type": "array"}, '{"a": 1}', 'wrong_type $.x: expected array, got the string "{\\"a\\": 1}"'),
-    (
-        {"type": "array", "items": INTEGERS},
-        "[1",
-        'wrong_type $.x: expected array of array of integer, got the string "[',
-    ),
-    (PLACE, '{"city": "Bonn", "city": "Rome"}', "wrong_type $.x: expected object, got the string "),
-    (PLACE, "{'city': 'Bonn', 'city': 'Rome'}", "wrong_type $.x: expected object, got the string "),
-    ({"type": "array"}, '[{"a": {"b": 1, "b": 1}}]', "wrong_type $.x: expected array, got the string "),
-    (STRINGS, 5, "wrong_type $.x: expected array of string, got the integer 5"),
-    (
-        {"type": "array", "items": OPTIONAL},
-        "x",
-        'wrong_type $.x: expected array of (integer or null), got the string "x"',
-    ),
-    ({"$ref": "#/$defs/Line"}, None, "wrong_type $.x: expected array of array of array, got null"),
-    ({"allOf": [LINE]}, None, "wrong_type $.x: expected array of array, got null"),
-    ({"anyOf": [LINE, {"type": "null"}]}, 5, "wrong_type $.x: expected array of array or null, got the integer 5"),
-    ({"type": "array", "prefixItems": [True]}, "x", 'wrong_type $.x: expected array, got the string "x"'),
-    (PLACE, "Bonn", 'wrong_type $.x: expected object, got the string "Bonn"'),
-    (PLACE, "{'a', 'b'}", "wrong_type $.x: expected object, got the string \"{'a', 'b'}\""),
-    (PLACE, "{1: 2}", 'wrong_type $.x: expected object, got the string "{1: 2}"'),
-    ({"type": "array"}, "[b'a', 1j, NaN]", "wrong_type $.x: expected array, got the string \"[b'a', 1j, NaN]\""),
-    ({"type": "array"}, "[__import__('os')]", "wrong_type $.x: expected array, got the string \"[__import__('os')]\""),
-    ({"type": "array"}, "[1], [2]", 'wrong_type $.x: expected array, got the string "[1], [2]"'),
-    ({"type": "array"}, "[1])(]", 'wrong_type $.x: expected array, got the string "[1])(]"'),
-    ({"enum": ["a", "A"]}, " a ", 'not_in_enum $.x: expected "a" or "A", got the string " a "'),
-    ({"enum": ["on", "off", None]}, "up", 'not_in_enum $.x: expected "on", "off" or null, got the string "up"'),
-    ({"enum": [1, 2]}, True, "wrong_type $.x: expected 1 or 2, got the boolean true"),
-    ({"enum": list(range(8))}, True, "wrong_type $.x: expected 0, 1, 2, 3, 4, 5, 6 or 7, got the boolean true"),
-    (
-        {"enum": list(range(9))},
-        True,
-        "wrong_type $.x: expected 0, 1, 2, 3, 4, 5, 6 or 2 others, got the boolean true",
-    ),
-    ({"const": [1]}, [1, 2], "not_in_enum $.x: expected [1], got an array of 2"),
-    ({"const": {"a": 1}}, {"b": 1}, 'not_in_enum $.x: expected {"a": 1}, got an object of 1'),
-    ({"const": {"a": [1]}}, {"a": [True]}, 'not_in_enum $.x: expected {"a": [1]}, got an object of 1'),
-    (
-        KINDS,
-        {"kind": "c"},
-        (
-            "no_alternative $.x: fits none of the alternatives; of the closest one, "
-            '$.x.kind: expected "a", got the string "c"'
-        ),
-    ),
+BROKEN_LISTS = [
+    *("['a', 'b'", '["a", "b"', "['a', 'b'].", " ['a'", "('a', 'b'", "('a')", "(a, b)", "[", "{", "[a, b]"),
+    *('"a", "b"', "'a', 'b'", '"a" , "b', "```['a']```", "```json\n['a']\n```", "{a, b}", "{'a': 1}"),
+    *('"[1, 2]"', "'[1, 2]'", ' " [1"', "\"{'a': 1}\"", r'"[\"a\", \"b\"]"'),
+    *("- a\n- b", "* a\r\n* b", "+ a\n\n  + b\n+ c", "1. a\n2. b", "10) a\n11)\tb", "-\ta, b\n- c", "• a\n• b"),
+]
+NO_INTEGERS = [
+    *("soon", "2.5", "5.00000000000000000001", "4503599627370497.25", "9007199254740993.5", "05", "1_000", "٣", ""),
+    *("1e-400", "1e-9999999999999999999", "5".ljust(400), "[" * 127 + "]" * 127),
+    *(True, None, [5], {}, float("nan"), b"5"),
+]
+WRONG_TYPES: list[tuple[object, list[object]]] = [
+    ({"type": "integer"}, [*NO_INTEGERS]),
+    ({"type": "number"}, ["1e999", "NaN", "9" * 5000]),
+    ({"type": "boolean"}, ["true".ljust(400), "yes", "1", 1]),
+    ({"type": "string"}, [5]),
+    (False, [5]),
+    (OPTIONAL, ["soon"]),
+    (STRINGS, [*BROKEN_LISTS, "", "None", None, 5]),
+    ({"type": "array"}, [None, b"5", '{"a": 1}', '[{"a": {"b": 1, "b": 1}}]', "[b'a', 1j, NaN]", "[1], [2]", "[1])(]"]),
+    ({"type": "array"}, ["[__import__('os')]"]),
+    ({"type": "array", "items": INTEGERS}, ["[1"]),
+    ({"type": "array", "items": OPTIONAL}, ["x"]),
+    ({"type": "array", "prefixItems": [True]}, ["x"]),
+    (PLACE, ["Bonn", "{'a', 'b'}", "{1: 2}", '{"city": "Bonn", "city": "Rome"}', "{'city': 'Bonn', 'city': 'Rome'}"]),
+    ({"$ref": "#/$defs/Line"}, [None]),
+    ({"enum": [1, 2]}, [True]),
+]
+NOT_IN_ENUMS = [
+    ({"enum": ["a", "A"]}, " a "),
+    ({"enum": ["on", "off", None]}, "up"),
+    ({"const": [1]}, [1, 2]),
+    ({"const": {"a": 1}}, {"b": 1}),
+    ({"const": {"a": [1]}}, {"a": [True]}),
 ]
 
 
-@pytest.mark.parametrize(("schema", "value", "message"), WRONG)
-def test_what_cannot_be_read_stays_and_is_reported(schema: object, value: object, message: str):
+@pytest.mark.parametrize(
+    ("schema", "value", "reason"),
+    [
+        *((schema, value, "wrong_type") for schema, values in WRONG_TYPES for value in values),
+        *((schema, value, "not_in_enum") for schema, value in NOT_IN_ENUMS),
+        (KINDS, {"kind": "c"}, "no_alternative"),
+    ],
+)
+def test_what_cannot_be_read_stays_and_is_reported(schema: object, value: object, reason: str):
     coercion = coerce(value, schema)
     assert coercion.arguments["x"] is value
     assert coercion.changes == ()
     (problem,) = coercion.problems
-    assert f"{problem.reason} {problem.message}".startswith(message)
-    assert (problem.path, problem.value is value) == ("$.x", True)
+    assert (problem.reason.value, problem.path, problem.value is value) == (reason, "$.x", True)
     assert len(problem.message) < 300
 
 
@@ -440,7 +385,6 @@ def test_a_change_says_what_was_there_and_what_is_there_now():
     )
 
 
-ANOTHER = '$.x.a: unknown here; of another alternative, which expects integer, got the string "1"'
 UNKNOWN = [
     ({"properties": {"a": {}}}, ["$.b: unknown, expected only a"]),
     ({"properties": {}}, ["$.a: unknown, expected none", "$.b: unknown, expected none"]),
@@ -497,30 +441,11 @@ def an_object(*required: str, **properties: str) -> dict[str, Any]:
     return {"type": "object", "properties": found, "required": list(required)}
 
 
-def holding_one_of(**properties: Any) -> dict[str, Any]:
-    one_of = {"anyOf": [an_object(a="integer"), an_object(b="integer")]}
-    return {"type": "object", "properties": {"y": one_of, **properties}}
-
-
 @pytest.mark.parametrize(
     ("alternatives", "value", "coerced", "messages"),
     [
-        # a name of another alternative is no unknown one
-        (
-            [an_object(a="integer"), an_object(b="integer")],
-            {"b": "1"},
-            {"b": "1"},
-            ['$.x.b: unknown here; of another alternative, which expects integer, got the string "1"'],
-        ),
-        ([an_object(a="integer"), an_object(b="integer")], {"a": 1, "b": 1}, {"a": 1, "b": 1}, []),
-        (
-            [an_object(a="integer"), an_object(b="integer")],
-            {"a": 1, "c": 1},
-            {"a": 1, "c": 1},
-            ["$.x.c: unknown, expected only a"],
-        ),
         # what fits as it is comes first, be it with unknown names
-        ([an_object(a="integer"), an_object(b="string")], {"a": "1"}, {"a": "1"}, [ANOTHER]),
+        ([an_object(a="integer"), an_object(b="string")], {"a": "1"}, {"a": "1"}, ["$.x.a: unknown, expected only b"]),
         # of those, the one that knows the most
         (
             [an_object(a="integer"), an_object(a="integer", b="integer")],
@@ -555,25 +480,6 @@ def holding_one_of(**properties: Any) -> dict[str, Any]:
             {"v": ["1"]},
             [],
         ),
-        # names of another alternative count for nothing around them, too
-        (
-            [holding_one_of(v={}), {"type": "object", "properties": {"y": {"type": "object"}, "w": {}}}],
-            {"y": {"a": 1, "b": 1, "c": 1, "d": 1}, "z": 1, "v": 1},
-            {"y": {"a": 1, "b": 1, "c": 1, "d": 1}, "z": 1, "v": 1},
-            ["$.x.z: unknown, expected only y, w"],
-        ),
-        (
-            [holding_one_of(v={}), {"type": "object", "properties": {"y": {"type": "object"}, "w": {}}}],
-            {"y": {"a": 1, "b": 1, "c": 1}, "z": 1, "v": 1},
-            {"y": {"a": 1, "b": 1, "c": 1}, "z": 1, "v": 1},
-            ["$.x.y.c: unknown, expected only a", "$.x.z: unknown, expected only y, v"],
-        ),
-        (
-            [an_object(p="integer", q="integer"), holding_one_of()],
-            {"p": 1, "q": 1, "y": {"a": 1, "b": 1}},
-            {"p": 1, "q": 1, "y": {"a": 1, "b": 1}},
-            [],
-        ),
         # and of those that cannot, the one with the fewest failures is told
         (
             [an_object("c", "d", a="integer"), an_object(a="integer")],
@@ -595,11 +501,6 @@ def test_of_alternatives_the_one_that_knows_most_and_changes_least_is_taken(
     coercion = coerce(value, {"anyOf": alternatives})
     assert coercion.arguments == {"x": coerced}
     assert [problem.message for problem in coercion.problems] == messages
-
-
-DEEP: dict[str, Any] = {}
-for _ in range(70):
-    DEEP = {"kids": [DEEP]}
 
 
 @pytest.mark.parametrize(

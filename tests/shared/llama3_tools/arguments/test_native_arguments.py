@@ -18,6 +18,7 @@ LONG_INT = int("7" * 500) * sum(10 ** (500 * place) for place in range(10))
 
 OBJECTS = [
     pytest.param("", {}, id="nothing"),
+    pytest.param(" \n ", {}, id="white space"),
     pytest.param(" {}", {}, id="an empty object"),
     pytest.param('{"a": "}", "b": [{"c": "\\"}"}]}', {"a": "}", "b": [{"c": '"}'}]}, id="braces and quotes"),
     pytest.param(' \n{"a": 1} \t\r\n', {"a": 1}, id="white space around"),
@@ -45,7 +46,6 @@ OTHERS = {
     "a list": '[{"a": 1}]',
     "a string": '"{}"',
     "cut off": '{"a": 1',
-    "white space": " ",
     "a closing brace": "}",
     "too deep": '{"a": ' * 2000 + "1" + "}" * 2000,
 }
@@ -81,7 +81,7 @@ def test_an_object_is_there_from_its_end_until_something_follows():
     for piece in ["", " ", '{"a"', ": 1", "}", "\n", "\t ", " x", " "]:
         growing.feed(piece)
         seen.append(growing.value)
-    assert seen == [{}, None, None, None, {"a": 1}, {"a": 1}, {"a": 1}, None, None]
+    assert seen == [{}, {}, None, None, {"a": 1}, {"a": 1}, {"a": 1}, None, None]
     assert seen[4] is seen[6]
 
 

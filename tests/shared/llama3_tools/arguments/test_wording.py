@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llama3_tools import ArgumentChange, ArgumentProblem, ProblemReason, coerce_arguments, validate_arguments
-from llama3_tools.arguments.wording import declared_as, known_elsewhere, problem_at, unknown_name
+from llama3_tools.arguments.wording import declared_as, problem_at, unknown_name
 
 INTEGERS = {"type": "object", "properties": {"a": {"additionalProperties": {"items": {"type": "integer"}}}}}
 
@@ -59,6 +59,7 @@ def test_of_very_many_changes_the_last_one_is_the_whole():
         ({"allOf": [{}, {"type": "string"}]}, "string"),
         ({"anyOf": [False, {"type": "string"}]}, "string"),
         ({"$ref": "#/$defs/a"}, "boolean"),
+        ({"allOf": [{"type": "array", "items": {"type": "array", "items": {}}}]}, "array of array"),
     ],
 )
 def test_a_schema_is_a_few_words(schema: object, words: str):
@@ -70,9 +71,22 @@ def test_a_schema_of_many_words_is_shortened():
     assert declared_as({"const": "a" * 200}).endswith("… (202 characters)")
 
 
-def test_an_integer_that_python_does_not_write_is_shown_by_its_type():
-    message = problem_at(("a",), "boolean", 10**5000, ProblemReason.WRONG_TYPE).message
-    assert message == "$.a: expected boolean, got a value of the type int"
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("soon", 'the string "soon"'),
+        (1.5, "the number 1.5"),
+        (True, "the boolean true"),
+        (None, "null"),
+        ([5], "an array of 1"),
+        ({}, "an empty object"),
+        (b"5", "a value of the type bytes"),
+        pytest.param(10**5000, "a value of the type int", id="too many digits"),
+    ],
+)
+def test_what_was_found_is_said(value: object, words: str):
+    message = problem_at(("a",), "integer", value, ProblemReason.WRONG_TYPE).message
+    assert message == f"$.a: expected integer, got {words}"
 
 
 def test_a_missing_parameter_says_what_it_should_be_if_that_is_declared():
@@ -85,4 +99,3 @@ def test_a_missing_parameter_says_what_it_should_be_if_that_is_declared():
 def test_names_are_said_in_short():
     assert unknown_name([]) == "unknown, expected none"
     assert len(unknown_name(["name"] * 1000)) < 200
-    assert known_elsewhere("null", []) == "unknown here; of another alternative, which expects null, got an empty array"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from chats import CITY, asked, made, native, read_in_every_way
-from llama3_tools.chat.call_order import comparable
 
 ON = '{"name": "light", "parameters": {"on": true}}'
 OFF = '{"name": "light", "parameters": {"on": false}}'
@@ -85,7 +83,3 @@ def test_without_parallel_calls_the_first_counts(message: dict[str, Any]):
     reply = read_in_every_way(request, message)
     assert (reply.content, made(reply.tool_calls)) == ("Sure. And. Done.", [("light", {"on": True})])
     assert [call.name in {"get_weather", "now"} for call in reply.report.surplus] == [True]
-
-
-def test_arguments_that_json_does_not_have_are_compared_as_text():
-    assert comparable({"n": Decimal("1.5")}, '{"n": 1.5}') == '{"n": "1.5"}'

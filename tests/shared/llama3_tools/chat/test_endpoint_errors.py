@@ -7,7 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, add_advice, endpoint_fault, status_of, what_to_do
+from llama3_tools.chat.endpoint_errors import (
+    NOT_A_COMPLETION,
+    EndpointFault,
+    add_advice,
+    endpoint_fault,
+    status_of,
+    what_to_do,
+)
 
 CLIENT = SimpleNamespace(openai_api_base=None, api_base="http://127.0.0.1:1/v1", model="llama3.1")
 
@@ -94,32 +101,19 @@ def test_the_fault_is_told(error: Exception, fault: EndpointFault | None):
     assert endpoint_fault(error) is fault
 
 
-TO_DO = {
-    EndpointFault.NOT_CONNECTED: "no connection to http://127.0.0.1:1/v1: is the server running there? no route",
-    EndpointFault.TIMED_OUT: "no answer in time: set a larger timeout",
-    EndpointFault.BROKE_OFF: "the answer stopped in the middle: look in the server's log",
-    EndpointFault.PROXY: "a proxy answered instead of the server: is its upstream server running?",
-    EndpointFault.NO_SUCH_MODEL: (
-        "the server has no model 'llama3.1': http://127.0.0.1:1/v1/models lists those that it has"
-    ),
-    EndpointFault.NOT_A_COMPLETION: ("the server's answer is not a completion: does the address end in /v1?"),
-    EndpointFault.NO_SCHEME: "http://127.0.0.1:1/v1 must begin with http:// or https://",
-    EndpointFault.NO_TOOL_ROLE: 'the server does not know this role: use tool_role="user"',
-    EndpointFault.NO_TOOLS: 'put the tools into the prompt: tools_in="user"',
-    EndpointFault.NO_AUTO_TOOLS: (
-        "start vLLM with --enable-auto-tool-choice and --tool-call-parser, "
-        'or put the tools into the prompt: tools_in="user"'
-    ),
-    EndpointFault.CLOSED_LOOP: (
-        "the client belongs to an earlier asyncio.run: make a new one, or use OpenAILike(…, reuse_client=False)"
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", EndpointFault)
-def test_what_to_do_is_said(fault: EndpointFault):
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (EndpointFault.NOT_CONNECTED, "no connection to http://127.0.0.1:1/v1: is the server running there? no route"),
+        (EndpointFault.NO_SCHEME, "http://127.0.0.1:1/v1 must begin with http:// or https://"),
+        (EndpointFault.NO_SUCH_MODEL, "no model 'llama3.1': http://127.0.0.1:1/v1/models lists those that it has"),
+        (EndpointFault.NOT_A_COMPLETION, NOT_A_COMPLETION),
+        (EndpointFault.CLOSED_LOOP, "or use OpenAILike(…, reuse_client=False)"),
+    ],
+)
+def test_what_to_do_is_said(fault: EndpointFault, said: str):
     error = named("APIConnectionError", "error", cause=OSError("no route"))
-    assert what_to_do(fault, error, CLIENT) == TO_DO[fault]
+    assert what_to_do(fault, error, CLIENT).endswith(said)
 
 
 @pytest.mark.parametrize(("tool_role", "is_told"), [("tool", True), ("ipython", True), ("user", False)])
@@ -127,7 +121,7 @@ def test_it_is_added_once_if_it_is_a_cure(tool_role: str, is_told: bool):
     error = named("BadRequestError", "Unexpected role: tool", status=400)
     for client in (CLIENT, object()):
         add_advice(error, client, tool_role)
-    assert getattr(error, "__notes__", []) == [TO_DO[EndpointFault.NO_TOOL_ROLE]] * is_told
+    assert getattr(error, "__notes__", []) == [EndpointFault.NO_TOOL_ROLE.value] * is_told
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_and_in_parts_of_the_content(part: dict[str, Any]):
     [
         ({"tool_calls": [native("f", "{}")]}, CallPiece(None, "a", "f", "{}")),
         ({"tool_calls": [{"index": 1, "function": {"arguments": "}"}}]}, CallPiece(1, None, "", "}")),
-        ({"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, CallPiece(None, None, "f", {"a": 1})),
+        ({"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, CallPiece(None, None, "f", '{"a": 1}')),
         ({"tool_calls": [native("f", None)]}, CallPiece(None, "a", "f", "")),
         ({"tool_calls": [native("f", [1])]}, CallPiece(None, "a", "f", "[1]")),
         ({"tool_calls": [{"index": [1], "function": {"name": "f"}}]}, CallPiece(None, None, "f", "")),
@@ -40,7 +40,7 @@ def test_and_in_parts_of_the_content(part: dict[str, Any]):
         ({"content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]}, CallPiece(None, "1", "f", "")),
         (
             {"content": [{"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}}]},
-            CallPiece(None, "1", "f", {"a": 1}),
+            CallPiece(None, "1", "f", '{"a": 1}'),
         ),
         (
             {"content": [{"type": "input_json_delta", "index": 2, "partial_json": '{"a'}]},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,126 +9,86 @@ import pytest
 
 from chats import CITY, asked, call_of, made, native, read_in_every_way, refusals
 from llama3_tools import Limits
-from llama3_tools.chat.messages import CallPiece
+from llama3_tools.chat.messages import CallPiece as P
 from llama3_tools.chat.server_calls import ServerCalls
 
 PARIS = '{"city": "Paris"}'
 
 
-def gathered(*pieces: CallPiece) -> list[tuple[str | None, str, str]]:
+def gathered(*pieces: P) -> list[tuple[str | None, str, str]]:
     calls = ServerCalls()
     for piece in pieces:
         calls.add(piece)
     return [(call.id, call.name, call.text) for call in calls.gathered]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "calls"),
-    [
-        pytest.param(
-            [CallPiece(0, "a", "f", ""), CallPiece(0, None, "", "{"), CallPiece(0, None, "", "}")],
-            [("a", "f", "{}")],
-            id="as OpenAI sends them",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", "{"), CallPiece(0, "a", "f", "}")], [("a", "f", "{}")], id="name and id repeated"
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "ge", ""), CallPiece(0, None, "t", "{}")], [("a", "get", "{}")], id="name in pieces"
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", "{"), CallPiece(1, "b", "g", "{"), CallPiece(0, None, "", "}")],
-            [("a", "f", "{}"), ("b", "g", "{")],
-            id="two at once",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", "{}"), CallPiece(0, "b", "g", "{}")],
-            [("a", "f", "{}"), ("b", "g", "{}")],
-            id="all numbered 0, with ids",
-        ),
-        pytest.param(
-            [CallPiece(0, None, "f", "{}"), CallPiece(0, None, "f", "{}")],
-            [(None, "f", "{}"), (None, "f", "{}")],
-            id="all numbered 0, without ids",
-        ),
-        pytest.param(
-            [CallPiece(0, None, "f", "{"), CallPiece(0, "a", "", "}"), CallPiece(0, "b", "g", "{}")],
-            [("a", "f", "{}"), ("b", "g", "{}")],
-            id="the id comes late",
-        ),
-        pytest.param(
-            [CallPiece(None, "a", "f", "{"), CallPiece(None, "b", "g", "{"), CallPiece(None, "a", "", "}")],
-            [("a", "f", "{}"), ("b", "g", "{")],
-            id="without numbers, by ids",
-        ),
-        pytest.param(
-            [CallPiece(None, None, "f", "{"), CallPiece(None, None, "", "}"), CallPiece(None, None, "f", "{}")],
-            [(None, "f", "{}"), (None, "f", "{}")],
-            id="without either",
-        ),
-        pytest.param([CallPiece(3, None, "", "{}")], [(None, "", "{}")], id="without a beginning"),
-        pytest.param([CallPiece(0, "a", "f", PARIS), CallPiece(0, "a", "f", "")], [("a", "f", PARIS)], id="ends again"),
-        pytest.param(
-            [CallPiece(0, "a", "f", ""), CallPiece(0, None, "", PARIS), CallPiece(0, "a", "f", PARIS)],
-            [("a", "f", PARIS)],
-            id="in pieces, then whole",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", '{"b": 1, "a": 2}'), CallPiece(1, "a", "f", '{"a":2,"b":1}')],
-            [("a", "f", '{"b": 1, "a": 2}')],
-            id="twice, written in two ways",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", '{"n": 1}'), CallPiece(0, "a", "f", '{"n": 1.0}')],
-            [("a", "f", '{"n": 1}'), ("a", "f", '{"n": 1.0}')],
-            id="one id, other arguments",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", ""), CallPiece(1, "b", "g", "{}"), CallPiece(2, "a", "f", PARIS)],
-            [("a", "f", PARIS), ("b", "g", "{}")],
-            id="filled by its namesake",
-        ),
-        pytest.param(
-            [CallPiece(None, "a", "f", "{oops"), CallPiece(None, "a", "f", "{oops"), CallPiece(None, "a", "f", "")],
-            [("a", "f", "{oops")],
-            id="malformed twice",
-        ),
-        pytest.param(
-            [
-                CallPiece(0, "0", "f", ""),
-                CallPiece(0, None, "", '{"n": 1}'),
-                CallPiece(1, "0", "f", ""),
-                CallPiece(1, None, "", '{"n": 2}'),
-            ],
-            [("0", "f", '{"n": 1}'), ("0", "f", '{"n": 2}')],
-            id="one id for all, in pieces",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", ""), CallPiece(0, "b", "", "{"), CallPiece(0, "c", "", "}")],
-            [("a", "f", "{}")],
-            id="an id for each piece",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", ""), CallPiece(1, "b", "g", ""), CallPiece(0, "b", "", "{}")],
-            [("a", "f", ""), ("b", "g", "{}")],
-            id="another number, an id that is known",
-        ),
-        pytest.param(
-            [CallPiece(0, "a", "f", "{}"), CallPiece(0, "b", "", ""), CallPiece(0, "c", "", PARIS)],
-            [("a", "f", "{}"), ("c", "", PARIS)],
-            id="a call without a name after a whole one",
-        ),
-        pytest.param(
-            [CallPiece(0, None, "", PARIS), CallPiece(0, "a", "f", "")], [("a", "f", PARIS)], id="the name comes late"
-        ),
-        pytest.param(
-            [CallPiece(0, None, "", "{}"), CallPiece(0, "a", "f", PARIS)],
-            [(None, "", "{}"), ("a", "f", PARIS)],
-            id="a call without a name before a whole one",
-        ),
-    ],
-)
-def test_pieces_are_gathered(pieces: Sequence[CallPiece], calls: list[tuple[str | None, str, str]]):
+GATHERED = {
+    "as OpenAI sends them": ([P(0, "a", "f", ""), P(0, None, "", "{"), P(0, None, "", "}")], [("a", "f", "{}")]),
+    "name and id repeated": ([P(0, "a", "f", "{"), P(0, "a", "f", "}")], [("a", "f", "{}")]),
+    "name in pieces": ([P(0, "a", "ge", ""), P(0, None, "t", "{}")], [("a", "get", "{}")]),
+    "two at once": (
+        [P(0, "a", "f", "{"), P(1, "b", "g", "{"), P(0, None, "", "}")],
+        [("a", "f", "{}"), ("b", "g", "{")],
+    ),
+    "all numbered 0, with ids": ([P(0, "a", "f", "{}"), P(0, "b", "g", "{}")], [("a", "f", "{}"), ("b", "g", "{}")]),
+    "all numbered 0, without ids": (
+        [P(0, None, "f", "{}"), P(0, None, "f", "{}")],
+        [(None, "f", "{}"), (None, "f", "{}")],
+    ),
+    "the id comes late": (
+        [P(0, None, "f", "{"), P(0, "a", "", "}"), P(0, "b", "g", "{}")],
+        [("a", "f", "{}"), ("b", "g", "{}")],
+    ),
+    "without numbers, by ids": (
+        [P(None, "a", "f", "{"), P(None, "b", "g", "{"), P(None, "a", "", "}")],
+        [("a", "f", "{}"), ("b", "g", "{")],
+    ),
+    "without either": (
+        [P(None, None, "f", "{"), P(None, None, "", "}"), P(None, None, "f", "{}")],
+        [(None, "f", "{}"), (None, "f", "{}")],
+    ),
+    "without a beginning": ([P(3, None, "", "{}")], [(None, "", "{}")]),
+    "ends again": ([P(0, "a", "f", PARIS), P(0, "a", "f", "")], [("a", "f", PARIS)]),
+    "in pieces, then whole": ([P(0, "a", "f", ""), P(0, None, "", PARIS), P(0, "a", "f", PARIS)], [("a", "f", PARIS)]),
+    "twice, written in two ways": (
+        [P(0, "a", "f", '{"b": 1, "a": 2}'), P(1, "a", "f", '{"a":2,"b":1}')],
+        [("a", "f", '{"b": 1, "a": 2}')],
+    ),
+    "one id, other arguments": (
+        [P(0, "a", "f", '{"n": 1}'), P(0, "a", "f", '{"n": 1.0}')],
+        [("a", "f", '{"n": 1}'), ("a", "f", '{"n": 1.0}')],
+    ),
+    "filled by its namesake": (
+        [P(0, "a", "f", ""), P(1, "b", "g", "{}"), P(2, "a", "f", PARIS)],
+        [("a", "f", PARIS), ("b", "g", "{}")],
+    ),
+    "malformed twice": (
+        [P(None, "a", "f", "{oops"), P(None, "a", "f", "{oops"), P(None, "a", "f", "")],
+        [("a", "f", "{oops")],
+    ),
+    "one id for all, in pieces": (
+        [P(0, "0", "f", ""), P(0, None, "", '{"n": 1}'), P(1, "0", "f", ""), P(1, None, "", '{"n": 2}')],
+        [("0", "f", '{"n": 1}'), ("0", "f", '{"n": 2}')],
+    ),
+    "an id for each piece": ([P(0, "a", "f", ""), P(0, "b", "", "{"), P(0, "c", "", "}")], [("a", "f", "{}")]),
+    "another number, an id that is known": (
+        [P(0, "a", "f", ""), P(1, "b", "g", ""), P(0, "b", "", "{}")],
+        [("a", "f", ""), ("b", "g", "{}")],
+    ),
+    "a call without a name after a whole one": (
+        [P(0, "a", "f", "{}"), P(0, "b", "", ""), P(0, "c", "", PARIS)],
+        [("a", "f", "{}"), ("c", "", PARIS)],
+    ),
+    "the name comes late": ([P(0, None, "", PARIS), P(0, "a", "f", "")], [("a", "f", PARIS)]),
+    "a call without a name before a whole one": (
+        [P(0, None, "", "{}"), P(0, "a", "f", PARIS)],
+        [(None, "", "{}"), ("a", "f", PARIS)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("pieces", "calls"), GATHERED.values(), ids=GATHERED)
+def test_pieces_are_gathered(pieces: Sequence[P], calls: list[tuple[str | None, str, str]]):
     assert gathered(*pieces) == calls
 
 
@@ -153,32 +112,6 @@ def test_pieces_are_gathered(pieces: Sequence[CallPiece], calls: list[tuple[str 
 def test_they_are_called_whole_and_in_pieces(message: dict[str, Any], calls: list[tuple[str, dict[str, Any]]]):
     reply = read_in_every_way(asked(), message, "stop")
     assert (made(reply.tool_calls), reply.content, reply.finish_reason) == (calls, None, "tool_calls")
-
-
-@pytest.mark.parametrize(
-    ("pieces", "arguments", "written"),
-    [
-        pytest.param([{}, PARIS], {"city": "Paris"}, PARIS, id="an empty object first"),
-        pytest.param([PARIS, {}], {"city": "Paris"}, PARIS, id="an empty object last"),
-        pytest.param([" ", {"city": "Paris"}, " "], {"city": "Paris"}, PARIS, id="white space around an object"),
-        pytest.param([{}, {"city": "Paris"}], {"city": "Paris"}, PARIS, id="an empty object and an object"),
-        pytest.param([PARIS, {"city": "Paris"}], {"city": "Paris"}, PARIS, id="the same as text and as an object"),
-        pytest.param([PARIS, {"city": "Rome"}], None, PARIS + '{"city": "Rome"}', id="text and another object"),
-        pytest.param([{"city": "Rome"}, PARIS], None, '{"city": "Rome"}' + PARIS, id="an object and another text"),
-        pytest.param([{"city": "Rome"}, {"city": "Paris"}, {"city": "Rome"}], None, None, id="objects that differ"),
-        pytest.param([" ", "\n"], {}, "", id="white space alone"),
-    ],
-)
-def test_decoded_arguments_and_text_are_the_same_or_malformed(
-    pieces: list[Any], arguments: dict[str, Any] | None, written: str | None
-):
-    calls = ServerCalls()
-    calls.add(CallPiece(0, "a", "f", ""))
-    for piece in pieces:
-        calls.add(CallPiece(0, None, "", piece))
-    [call] = calls.gathered
-    assert call.arguments == arguments
-    assert written is None or call.text == written
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n "])
@@ -217,12 +150,6 @@ def test_what_is_no_call_is_text_and_reported(name: str, arguments: object, reas
     assert refusals(reply) == [(name, reason)]
     [refused] = reply.report.refused
     assert (refused.text, refused.span) == (text, None)
-
-
-def test_a_malformed_call_that_was_left_in_the_text_is_there_once():
-    text = '{"name": "now", "parameters": {oops}'
-    reply = read_in_every_way(asked(), {"content": f"Sure. {text}", "tool_calls": [native("now", "{oops")]})
-    assert reply.content == f"Sure. {text}"
 
 
 def test_too_deep_for_anything_is_too_deep():
@@ -287,14 +214,6 @@ def test_ids_are_those_of_the_server_and_each_is_of_one_call():
     ]
     reply = asked().read({"tool_calls": calls})
     assert [call.id for call in reply.tool_calls] == ["0", "call_1", "call_1", "1"]
-
-
-def test_what_a_program_put_there_stays():
-    day = dt.date(2026, 1, 2)
-    reply = asked([{"name": "f"}], read={"coerce_arguments": False}).read({"tool_calls": [native("f", {"day": day})]})
-    assert reply.tool_calls[0].arguments == {"day": day}
-    assert reply.tool_calls[0].arguments_json == '{"day": "2026-01-02"}'
-    assert len(asked().read({"tool_calls": [native("f", {(1, 2): 3})]}).tool_calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from llama3_tools.chat import ChatOptions, ToolChat
 from llama3_tools.chat.tool_prompt import put_tools
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
+HM = {"role": "assistant", "content": "Hm."}
 RESULT = {"type": "tool_result", "tool_use_id": "1", "content": "x"}
 
 
@@ -30,7 +31,10 @@ def system(content: object, role: str = "system") -> dict[str, Any]:
         ([], [user("T")]),
         ([system("Be.")], [system("Be."), user("T")]),
         ([system("Be.", "developer")], [system("Be.", "developer"), user("T")]),
+        ([HM, user("Hi")], [HM, user("T\n\nHi")]),
+        ([system("Be."), system("So."), HM], [system("Be."), system("So."), user("T"), HM]),
         ([user(None)], [user("T")]),
+        ([user("")], [user("T")]),
         ([user([IMAGE])], [user([{"type": "text", "text": "T"}, IMAGE])]),
         (
             [user([IMAGE, {"type": "text", "text": "Hi", "cache": 1}])],
@@ -52,6 +56,10 @@ def test_before_the_first_user_message(messages: list[dict[str, Any]], put: list
         ([system("Be."), user("Hi")], [system("Be.\n\nT"), user("Hi")]),
         ([system("Be.", "developer"), user("Hi")], [system("Be.\n\nT", "developer"), user("Hi")]),
         ([user("Hi")], [system("T"), user("Hi")]),
+        ([user("Hi"), system("Be."), system("So.")], [user("Hi"), system("Be.\n\nT"), system("So.")]),
+        ([system(["Be.", "So.", IMAGE])], [system(["Be.", "So.\n\nT", IMAGE])]),
+        ([system([IMAGE])], [system([IMAGE, {"type": "text", "text": "T"}])]),
+        ([system("")], [system("T")]),
     ],
 )
 def test_in_the_system_message(messages: list[dict[str, Any]], put: list[dict[str, Any]]):

@@ -33,29 +33,26 @@ ONE = f'{{"message": "Hi", "tool_call": {CALL}}}'
 MANY = f'{{"message": "Hi", "tool_calls": [{CALL}, {CALL}]}}'
 
 
-@pytest.mark.parametrize(
-    ("text", "multiple", "content", "names"),
-    [
-        pytest.param(NULL, False, "Hi", [], id="no call"),
-        pytest.param(ONE, False, "Hi", ["get_weather"], id="a call"),
-        pytest.param(MANY, True, "Hi", ["get_weather"] * 2, id="calls"),
-        pytest.param('{"message": "Hi", "tool_calls": []}', True, "Hi", [], id="an empty array"),
-        pytest.param(
-            '{"message": "", "tool_call": {"name": "clock", "arguments": {"b": {"a": 1}, "a": [{"a": 1}, {"a": 1}]}}}',
-            False,
-            None,
-            ["clock"],
-            id="a key in several objects",
-        ),
-        pytest.param(f'{{"message": "", "tool_call": {CALL}}}', False, None, ["get_weather"], id="an empty message"),
-        pytest.param(f'{{"tool_call": {CALL}, "message": "Hi"}}', False, "Hi", ["get_weather"], id="another order"),
-        pytest.param(f" \t\r\n{ONE}\n\n ", False, "Hi", ["get_weather"], id="JSON's white space at both ends"),
-        pytest.param(r'{"mess\u0061ge": "\u0048i", "tool_call": null}', False, "Hi", [], id="escapes"),
-        pytest.param(
-            '{"message": "a {\\"b\\": 1} ```", "tool_call": null}', False, 'a {"b": 1} ```', [], id="JSON inside"
-        ),
-    ],
-)
+OBJECTS = {
+    "no call": (NULL, False, "Hi", []),
+    "a call": (ONE, False, "Hi", ["get_weather"]),
+    "calls": (MANY, True, "Hi", ["get_weather"] * 2),
+    "an empty array": ('{"message": "Hi", "tool_calls": []}', True, "Hi", []),
+    "a key in several objects": (
+        '{"message": "", "tool_call": {"name": "clock", "arguments": {"b": {"a": 1}, "a": [{"a": 1}, {"a": 1}]}}}',
+        False,
+        None,
+        ["clock"],
+    ),
+    "an empty message": (f'{{"message": "", "tool_call": {CALL}}}', False, None, ["get_weather"]),
+    "another order": (f'{{"tool_call": {CALL}, "message": "Hi"}}', False, "Hi", ["get_weather"]),
+    "JSON's white space at both ends": (f" \t\r\n{ONE}\n\n ", False, "Hi", ["get_weather"]),
+    "escapes": (r'{"mess\u0061ge": "\u0048i", "tool_call": null}', False, "Hi", []),
+    "JSON inside": ('{"message": "a {\\"b\\": 1} ```", "tool_call": null}', False, 'a {"b": 1} ```', []),
+}
+
+
+@pytest.mark.parametrize(("text", "multiple", "content", "names"), OBJECTS.values(), ids=OBJECTS)
 def test_an_object_of_the_format_is_read_as_extract_reads_it(
     text: str, content: str | None, names: list[str], *, multiple: bool
 ):

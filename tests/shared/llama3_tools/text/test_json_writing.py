@@ -79,9 +79,9 @@ def test_what_is_no_json_is_an_error_or_has_a_default():
     ("arguments", "written"),
     [
         ({"city": "Zürich", "day": date(2026, 1, 2)}, '{"city": "Zürich", "day": "2026-01-02"}'),
-        ("no JSON", '"no JSON"'),
+        ("no JSON", "no JSON"),
         ({(1, 2): 3}, '"{…}"'),
-        ({"n": 10**5000}, '"{…}"'),
+        ({"n": 10**5000}, f'{{"n": 1{"0" * 5000}}}'),
     ],
 )
 def test_the_arguments_of_a_servers_call_are_written(arguments: Any, written: str):

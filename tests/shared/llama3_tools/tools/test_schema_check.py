@@ -35,64 +35,55 @@ CIRCULAR: dict[str, Any] = {"type": "object"}
 CIRCULAR["properties"] = {"me": CIRCULAR}
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        pytest.param({}, id="empty"),
-        pytest.param({"type": "object"}, id="a type"),
-        pytest.param({"properties": {}}, id="properties"),
-        pytest.param({"type": ["object", "null"], "properties": {}}, id="a type that may be null"),
-        pytest.param(
-            {"type": "object", "properties": {"a": True, "b": False, "c": {}}, "required": ["a"]},
-            id="properties that are true and false",
-        ),
-        pytest.param(
-            {"type": "object", "properties": {"type": {"type": "string"}, "required": {"type": "boolean"}}},
-            id="properties called as keywords",
-        ),
-        pytest.param(
-            {"$defs": {"Tree": {"properties": {"of": {"$ref": "#/$defs/Tree"}}}}, "$ref": "#/$defs/Tree"},
-            id="a reference to itself",
-        ),
-        pytest.param(
-            {"anyOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}], "additionalProperties": {"type": "number"}},
-            id="combinations",
-        ),
-        pytest.param(
-            of(type=["string", "null"], default=None, enum=["a", None], format="city", minLength=1),
-            id="null as default and word, an unknown format",
-        ),
-        pytest.param(of(type="array", items={"type": "array", "items": {"type": "integer"}}), id="arrays in arrays"),
-        pytest.param(of(type="array", items=[{"type": "integer"}, True]), id="a schema for each element"),
-        pytest.param(
-            of(type="array", prefixItems=[{"type": "integer"}], items=False, contains={"const": {"type": "anything"}}),
-            id="prefixItems and contains",
-        ),
-        pytest.param(
-            of(default={"type": "anything", "properties": [], "required": True}, title=5, x_own=[{"type": "anything"}]),
-            id="schemas in data",
-        ),
-        pytest.param(MappingProxyType({"type": "object"}), id="a mapping that is no dict"),
-        pytest.param({"x-own": {"type": "string"}}, id="a key of its own with x-"),
-        pytest.param({"$own": {"type": "string"}}, id="a key of its own with $"),
-        pytest.param(
-            {"own": {"type": "string"}, "title": "With what nobody knows"}, id="a key of its own beside a title"
-        ),
-        pytest.param(
-            {"own": {"type": "string"}, "$comment": "With what nobody knows"}, id="a key of its own beside a comment"
-        ),
-        pytest.param(
-            {"own": {"type": "string"}, "additionalProperties": {"type": "string"}},
-            id="a key of its own beside a keyword",
-        ),
-        pytest.param({"own": {"type": "anything"}}, id="a key of its own with another type"),
-        pytest.param({"own": {"type": []}}, id="a key of its own with no type of any"),
-        pytest.param({"own": {"types": "string"}}, id="a key of its own without keywords"),
-        pytest.param({"own": {}}, id="a key of its own that is empty"),
-        pytest.param({"own": {"type": "string"}, "another": 5}, id="keys of their own, one a number"),
-        pytest.param({"own": {"type": "string"}, "another": ["type"]}, id="keys of their own, one a list"),
-    ],
-)
+ALLOWED = {
+    "empty": {},
+    "a type": {"type": "object"},
+    "properties": {"properties": {}},
+    "a type that may be null": {"type": ["object", "null"], "properties": {}},
+    "properties that are true and false": {
+        "type": "object",
+        "properties": {"a": True, "b": False, "c": {}},
+        "required": ["a"],
+    },
+    "properties called as keywords": {
+        "type": "object",
+        "properties": {"type": {"type": "string"}, "required": {"type": "boolean"}},
+    },
+    "a reference to itself": {
+        "$defs": {"Tree": {"properties": {"of": {"$ref": "#/$defs/Tree"}}}},
+        "$ref": "#/$defs/Tree",
+    },
+    "combinations": {
+        "anyOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}],
+        "additionalProperties": {"type": "number"},
+    },
+    "null as default and word, an unknown format": of(
+        type=["string", "null"], default=None, enum=["a", None], format="city", minLength=1
+    ),
+    "arrays in arrays": of(type="array", items={"type": "array", "items": {"type": "integer"}}),
+    "a schema for each element": of(type="array", items=[{"type": "integer"}, True]),
+    "prefixItems and contains": of(
+        type="array", prefixItems=[{"type": "integer"}], items=False, contains={"const": {"type": "anything"}}
+    ),
+    "schemas in data": of(
+        default={"type": "anything", "properties": [], "required": True}, title=5, x_own=[{"type": "anything"}]
+    ),
+    "a mapping that is no dict": MappingProxyType({"type": "object"}),
+    "a key of its own with x-": {"x-own": {"type": "string"}},
+    "a key of its own with $": {"$own": {"type": "string"}},
+    "a key of its own beside a title": {"own": {"type": "string"}, "title": "With what nobody knows"},
+    "a key of its own beside a comment": {"own": {"type": "string"}, "$comment": "With what nobody knows"},
+    "a key of its own beside a keyword": {"own": {"type": "string"}, "additionalProperties": {"type": "string"}},
+    "a key of its own with another type": {"own": {"type": "anything"}},
+    "a key of its own with no type of any": {"own": {"type": []}},
+    "a key of its own without keywords": {"own": {"types": "string"}},
+    "a key of its own that is empty": {"own": {}},
+    "keys of their own, one a number": {"own": {"type": "string"}, "another": 5},
+    "keys of their own, one a list": {"own": {"type": "string"}, "another": ["type"]},
+}
+
+
+@pytest.mark.parametrize("schema", ALLOWED.values(), ids=ALLOWED)
 def test_what_json_schema_allows_is_taken(schema: dict[str, Any]):
     tool = Tool("f", "", schema)
     assert tool.parameters == schema

@@ -1,0 +1,135 @@
+"""The content of an answer as it grows: text that was read, parts other than text, and calls that stay text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from llama3_tools.chat.messages import content_of
+from llama3_tools.text.growing_text import GrowingText
+
+_MAY_BE_OBJECT = re.compile(r"[{`]")
+_MARKUP_BEFORE = re.compile(
+    r"(?:\s|<[^<>\n]{1,64}>|\[[A-Z_]{2,32}\]|```\w{0,32}|[\[(`*]|\{\s{0,4}[\"']?\w{1,32}[\"']?\s{0,4}:\s{0,4}[\"']?)*\Z"
+)
+"""What goes with an attempt, which is of no use without that: markup, and the key before the tool's name."""
+_MAY_NAME = re.compile(
+    r"\{\s{0,4}(?:\w{1,32}\s{0,4}(?::\s{0,4}[\"']?[\w.-]{0,64}[\"']?\s{0,4}(?:,\s{0,4}\w{0,32})?)?)?\Z"
+)
+"""An object in JavaScript's form that may name a tool: `{name: "search", parameters`."""
+_LONGEST_MARKUP = 256
+
+
+class Content:
+    """Holds an answer back from where an attempt begins, or an object where a call is due, and no more than that.
+
+    >>> content = Content(lambda: "{oops", for_retry=True)
+    >>> content.add("Hm. {oops"), content.add("}"), content.held
+    ('Hm.', '', ' {oops}')
+    >>> content.release(), content.whole(has_calls=False)
+    (' {oops}', 'Hm. {oops}')
+    """
+
+    def __init__(self, first_attempt: Callable[[], str | None], *, for_retry: bool, for_due: bool = False) -> None:
+        """Begin an answer.
+
+        Args:
+            first_attempt: returns what the model wrote for the first attempt so far, if there is one. More text may
+                show that it was none: what it held then goes out.
+            for_retry: whether the model may be asked again.
+            for_due: whether an object may be the call that is due.
+        """
+        self.is_given = False
+        """Whether the server has sent a content, be it empty."""
+        self._first_attempt = first_attempt
+        self._holds = for_retry or for_due
+        """Whether anything is held. It ends with a call that runs: the answer then stays."""
+        self._for_due = for_due
+        self._out: list[Any] = []
+        """What has gone out: texts that grow, and parts."""
+        self._held = GrowingText()
+        self._attempt: str | None = None
+        """The attempt from which on text is held."""
+        self._missed: str | None = None
+        """The attempt that was not in the text when it was last looked for."""
+        self._holds_all = False
+        self._has_text = False
+        self._is_after_call = False
+        """Whether the last text was a call: the reader's next one may not begin with a space."""
+
+    @property
+    def held(self) -> str:
+        """The text that is held."""
+        return self._held.joined()
+
+    @property
+    def text_out(self) -> str:
+        """The text that has gone out."""
+        return "".join(one.joined() for one in self._out if isinstance(one, GrowingText))
+
+    def add(self, text: str) -> str:
+        """Add the next text that was read, and return what may go out."""
+        separator = " " if self._is_after_call and not text[0].isspace() else ""
+        self._is_after_call = False
+        return self._add(separator + text)
+
+    def add_call(self, text: str) -> str:
+        """Add a call that does not run, and return what may go out."""
+        separator = " " if self._has_text else ""
+        self._is_after_call = True
+        return self._add(separator + text)
+
+    def add_part(self, part: object) -> str:
+        """Add a part other than text, and return the text before it. Nothing more is held."""
+        before = self.release()
+        self._out.append(part)
+        return before
+
+    def hold_all(self) -> None:
+        """Hold all that follows: a call was refused that is not in the text that was read."""
+        self._holds_all = True
+
+    def release(self, instead: str | None = None) -> str:
+        """Return what is held, or what is to take its place. Nothing more is held."""
+        self._holds = False
+        held, self._held = self.held if instead is None else instead, GrowingText()
+        return self._let_out(held)
+
+    def whole(self, *, has_calls: bool) -> str | list[Any] | None:
+        """Return all of it, what is held too."""
+        pieces = [one.joined() if isinstance(one, GrowingText) else one for one in (*self._out, self._held)]
+        content = content_of([piece for piece in pieces if piece != ""])
+        if has_calls and isinstance(content, str):
+            content = content.lstrip()
+        return content or ("" if self.is_given and not has_calls else None)
+
+    def _add(self, text: str) -> str:
+        self._has_text = self._has_text or not text.isspace()
+        if not self._holds:
+            return self._let_out(text)
+        self._held.add(text)
+        attempt = self._first_attempt()
+        if self._holds_all or text.isspace() or (attempt is not None and attempt == self._attempt):
+            return ""
+        held = self.held
+        at = len(held) if attempt is None else held.find(attempt)
+        if at >= 0 or attempt == self._missed:  # its text may come with the next event; else it has gone out already
+            self._attempt = attempt
+        self._missed = attempt
+        if self._for_due and (begin := _MAY_BE_OBJECT.search(held, 0, max(at, 0))):
+            at, self._holds_all = begin.start(), True
+        out = held[: max(at, 0)]
+        if attempt is not None and (markup := _MARKUP_BEFORE.search(out, max(len(out) - _LONGEST_MARKUP, 0))):
+            out = out[: markup.start()]
+        elif attempt is None and (named := _MAY_NAME.search(out, max(len(out) - _LONGEST_MARKUP, 0))):
+            out = out[: named.start()]
+        out = out.rstrip()
+        self._held = GrowingText(held[len(out) :])
+        return self._let_out(out)
+
+    def _let_out(self, text: str) -> str:
+        if not self._out or not isinstance(self._out[-1], GrowingText):
+            self._out.append(GrowingText())
+        self._out[-1].add(text)
+        return text
