@@ -212,7 +212,8 @@ class ChatStream:
     def _text(self) -> ExtractionStream:
         """What reads the text. It begins with the first one, as it depends on what the server sends before that."""
         if self._stream is None:
-            self._stream = (self._reader.without_start if self._thoughts else self._reader.extractor).stream()
+            extractor = self._reader.without_start if self._thoughts else self._reader.extractor
+            self._stream = extractor.stream(keep_content=False)
         return self._stream
 
     def _feed_text(self, text: str) -> list[Delta]:
