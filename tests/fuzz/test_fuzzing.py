@@ -1,4 +1,4 @@
-"""The fuzzers' inputs: one in five of the seeds, and what the mutations make of them, a hundred of each target."""
+"""The fuzzers' inputs: one in eight of the seeds, and what the mutations make of them, forty of each target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_targets_have_the_names_that_one_can_ask_for() -> None:
 def test_what_holds_holds_of_the_seeds(target: str) -> None:
     seeds = TARGETS[target].first_inputs()
     assert len(seeds) > 5
-    for seed in seeds[::5]:
+    for seed in seeds[::8]:
         TARGETS[target].run(seed)
 
 
@@ -30,13 +30,13 @@ def test_mutations_reach_other_inputs_and_the_same_ones_from_the_same_seed(targe
     reached = []
     for _ in range(2):
         seeded, inputs = random.Random(target), TARGETS[target].first_inputs()
-        for _ in range(100):
+        for _ in range(40):
             inputs.append(TARGETS[target].mutate(seeded.choice(inputs), seeded))
             assert len(inputs[-1]) <= LONGEST_INPUT
         reached.append(inputs)
     assert reached[0] == reached[1]
-    assert len(set(reached[0])) > 75
-    for data in reached[0][-100:]:
+    assert len(set(reached[0][-40:])) > 30
+    for data in reached[0][-40:]:
         TARGETS[target].run(data)
 
 

@@ -62,7 +62,7 @@ HIDDEN = {
 @pytest.mark.parametrize("options", OPTIONS, ids=["default", "tools", "all"])
 @pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
 def test_what_is_shown_hidden_or_quoted_is_not_called(text: str, options: dict[str, object]):
-    extraction = extract_in_every_chunking(text, **options)
+    extraction = extract_in_every_chunking(text, is_sampled=True, **options)
     assert extraction.tool_calls == ()
     assert extraction.content == text
 
@@ -100,7 +100,7 @@ NAMES = (
 def test_a_name_is_the_declared_one_to_the_character_or_it_is_rejected(name: str, form: str):
     text = form.format(json.dumps(name))
     for options in ({}, {"formats": "all"}, {"repair": True}):
-        extraction = extract_in_every_chunking(text, tools=[DELETE], **options)
+        extraction = extract_in_every_chunking(text, tools=[DELETE], is_sampled=True, **options)
         assert extraction.tool_calls == ()
         assert extraction.content == text
         (rejection,) = extraction.rejections
@@ -265,11 +265,11 @@ NEVER_CLOSED = (
 @pytest.mark.parametrize("piece", NEVER_CLOSED, ids=ascii)
 @pytest.mark.parametrize("head", ["", "print('"], ids=ascii)
 def test_what_is_never_closed_is_text_and_what_stands_in_it_is_read_alike_in_a_stream(head: str, piece: str):
-    for text in (head + piece * 1000, head + piece * 100 + CALL, head + (piece + CALL) * 20):
+    for text in (head + piece * 250, head + piece * 100 + CALL, head + (piece + CALL) * 20):
         extractor = Extractor(tools=[DELETE, {"name": "f"}])
         extraction = extractor.extract(text)
         assert extraction.tool_calls or extraction.content == text
-        for size in (7, 4096) if len(text) > 3000 else (1, 7):
+        for size in (7, 4096) if len(text) > 1500 else (1, 7):
             assert read(pieces(text, size), extractor)[1] == extraction, size
 
 
