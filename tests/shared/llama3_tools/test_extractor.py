@@ -65,10 +65,6 @@ class TestOptions:
         assert not extract(text, tools=[F], options=options, on_unknown_tool="text").tools_called
         assert not extract(text, tools=[F]).tools_called
 
-    def test_formats_become_a_tuple_of_their_names(self):
-        assert ReadOptions(formats="json").formats == ("json",)
-        assert ReadOptions(formats=["json", "code"]).formats == ("json", "code")
-
     def test_a_value_of_another_kind_is_refused(self):
         with pytest.raises(TypeError, match="options must be a ReadOptions"):
             Extractor(options={"repair": True})  # type: ignore[arg-type]  # on purpose
@@ -97,8 +93,9 @@ class TestOptions:
 
     @pytest.mark.parametrize("option", ["coerce_arguments", "repair"])
     def test_some_need_declared_tools(self, option: str):
-        with pytest.raises(ValueError, match="tools"):
-            Extractor(**{option: True})
+        for make in (Extractor, lambda **options: extract("", **options)):
+            with pytest.raises(ValueError, match=f"^{option} needs .* pass tools"):
+                make(**{option: True})
 
     def test_limits_are_limits(self):
         with pytest.raises(TypeError, match="limits are Limits"):
@@ -209,15 +206,3 @@ class TestSharing:
 
 def test_options_are_shown_as_they_would_be_written():
     assert repr(ReadOptions(repair=True, formats="json")) == "ReadOptions(formats=('json',), repair=True)"
-
-
-def test_options_are_options_alone():
-    with pytest.raises(TypeError, match=r"^options must be a ReadOptions, not a dict$"):
-        Extractor(options={})  # type: ignore[arg-type]  # on purpose
-
-
-@pytest.mark.parametrize("options", [{}, {"tools": [{"name": "f"}]}], ids=["by default", "with tools"])
-def test_one_shot_takes_what_an_extractor_takes(options: dict[str, Any]):
-    call = '{"name": "f", "parameters": {}}'
-    assert extract(f"<tool_call>{call}", **options).content is None
-    assert extract(call, options=ReadOptions(formats="none"), **options).content == call

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import pickle
-from functools import partial
 
 import pytest
 
 from llama3_tools import (
     Extraction,
     Extractor,
-    Llama3ToolsError,
-    MissingExtraError,
     ReasoningDelta,
     Rejection,
     RejectionReason,
-    StreamStateError,
     TextDelta,
     Tool,
     ToolCall,
@@ -140,29 +136,6 @@ def test_a_reason_is_its_word(reason: RejectionReason):
     assert json.dumps({"reason": reason}) == f'{{"reason": "{reason}"}}'
 
 
-@pytest.mark.parametrize(
-    ("text", "is_attempt"),
-    [
-        ('{"name": "f", "parameters": {oops}}', True),
-        ('{"name": "f", "parameters": {', True),
-        ('{"name": "f", "parameters": []}', True),
-        ('{"name": "f", "parameters": {"a": 2}, "arguments": {"a": 1}}', True),
-        ('{"name": "f", "parameters": {}} and {"a": 1}', False),
-        ('{"name": "Alice"}', False),
-        ('{"a": oops}', False),
-        ('{"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}', False),
-    ],
-)
-def test_an_attempt_is_a_call_that_the_model_meant(text: str, is_attempt: bool):
-    (rejection,) = extract(text).rejections
-    assert rejection.is_attempt is is_attempt
-
-
-def test_a_call_of_an_unknown_tool_is_an_attempt():
-    (rejection,) = extract(CALL, tools=[]).rejections
-    assert (rejection.name, rejection.is_attempt) == ("f", True)
-
-
 def test_tools_called():
     assert extract(CALL).tools_called
     assert not extract("Hello").tools_called
@@ -229,52 +202,8 @@ def test_a_tool_is_checked_where_it_is_made(arguments: tuple[str, ...], message:
         Tool(*arguments)
 
 
-def test_on_unknown_tool_is_one_of_two_words():
-    with pytest.raises(ValueError, match='on_unknown_tool must be "text", "call" or "retry", not \'drop\''):
-        Extractor(on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(ValueError, match="not 'drop'"):
-        extract("", on_unknown_tool="drop")  # type: ignore[arg-type]  # on purpose
-
-
-SWITCHES = ("coerce_arguments", "repair", "split_reasoning", "starts_reasoning")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("repair",), "repair needs the names of the tools: pass tools, too"),
-        *[(SWITCHES[:n], "coerce_arguments needs the schemas of the tools: pass tools, too") for n in range(1, 5)],
-    ],
-)
-def test_what_goes_by_the_tools_takes_some(options: tuple[str, ...], message: str):
-    for make in (Extractor, partial(extract, "")):
-        with pytest.raises(ValueError, match="pass tools") as raised:
-            make(**dict.fromkeys(options, True))  # type: ignore[arg-type]  # all of them are switches
-        assert str(raised.value) == message
-
-
-def test_one_shot_takes_the_formats_of_an_extractor():
-    assert (extract(CALL, formats="none").content, extract(CALL).content) == (CALL, None)
-
-
-def test_an_id_factory_is_a_function():
-    with pytest.raises(TypeError, match="id_factory is called without arguments for each id; None cannot be called"):
-        Extractor(id_factory=None)  # type: ignore[arg-type]  # on purpose
-
-
 def test_a_declaration_is_the_extractors_own():
     required = ["city"]
     extractor = Extractor(tools=[{"name": "f", "parameters": {"type": "object", "required": required}}])
     required.clear()
     assert not extractor.extract('{"name": "f"}').tools_called
-
-
-@pytest.mark.parametrize(
-    ("error", "builtin"),
-    [(ToolDefinitionError, ValueError), (StreamStateError, RuntimeError), (MissingExtraError, ImportError)],
-)
-def test_every_error_is_in_the_tree_and_is_the_builtin_that_one_would_catch(
-    error: type[Exception], builtin: type[Exception]
-):
-    assert issubclass(error, Llama3ToolsError)
-    assert issubclass(error, builtin)
