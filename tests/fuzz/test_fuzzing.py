@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzz import run
-from fuzz.editing import LONGEST_INPUT, bytes_of, text_of
+from fuzz.editing import LONGEST_INPUT
 from fuzz.targets import TARGETS
 
 
@@ -38,19 +38,6 @@ def test_mutations_reach_other_inputs_and_the_same_ones_from_the_same_seed(targe
     assert len(set(reached[0][-40:])) > 30
     for data in reached[0][-40:]:
         TARGETS[target].run(data)
-
-
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("data", [b"", b"\x00", b"\xff\xfe\xfd", b"\x07\x07", b"[]", b'[{"properties": 1}, {"a": 1}]'])
-def test_any_bytes_are_an_input(target: str, data: bytes) -> None:
-    TARGETS[target].run(data)
-    mutated = TARGETS[target].mutate(data, random.Random(1))
-    TARGETS[target].run(mutated)
-
-
-@pytest.mark.parametrize("text", ["", "é", "\U0001f600", "\udcff"])
-def test_any_text_has_bytes(text: str) -> None:
-    assert text_of(bytes_of(text)) == text
 
 
 def test_a_finding_that_was_mended_is_none_any_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,13 +138,3 @@ def test_a_list_of_any_tool_is_called_if_pythonic_calls_are_asked_for_without_to
     for options in ({}, {"tools": OTHER_TOOLS}, {"tools": OTHER_TOOLS, "formats": "all"}):
         assert_untouched(text, **options)
     assert extract_in_every_chunking(text, formats="all").tools_called, "nothing tells it from a call of some tool"
-
-
-def test_there_are_many_and_each_is_another():
-    """So that the tables cannot shrink."""
-    texts = [text for texts in (*TABLES.values(), MENTIONS) for text in texts.values()]
-    assert len(set(texts)) == len(texts)
-    assert len(TEXTS) >= 420
-    assert sum(500 <= len(text) <= 2000 for text in texts) >= 24
-    assert len(MENTIONS) >= 86
-    assert not any(declared["name"] in text for text in texts for declared in OTHER_TOOLS)
