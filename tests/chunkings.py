@@ -27,6 +27,9 @@ Flow: TypeAlias = list["str | ToolCall | ReasoningDelta"]
 """The events of a stream in order: text as strings and reasoning, neighbours joined, and calls."""
 
 _RANDOM_CHUNKINGS = 8
+_BEGINNINGS = 24
+_CUTS_AT_ONCE = 4
+_APART = 16
 _SAMPLED_CUTS = 8
 _SAMPLED_CHUNKINGS = 3
 _LENGTH_CUT_EVERYWHERE = 1500
@@ -48,7 +51,7 @@ def pieces(text: str, size: int) -> list[str]:
 def chunkings(text: str, *, is_sampled: bool = False) -> Iterator[list[str]]:
     """Yield the text whole, cut at each place (so within each special token), in single characters, at random.
 
-    Two places that are half of the text apart are cut at once.
+    Up to four places that are far apart are cut at once.
 
     With `is_sampled`, some places stand for all.
     """
@@ -59,11 +62,9 @@ def chunkings(text: str, *, is_sampled: bool = False) -> Iterator[list[str]]:
         return
     seeded = random.Random(len(text))  # noqa: S311 - the same cuts for the same text
     cuts = min(len(inner), _LENGTH_CUT_EVERYWHERE * 80 // (len(text) + 1), _SAMPLED_CUTS if is_sampled else len(inner))
-    if cuts == len(inner):
-        half = len(text) // 2
-        yield from (cut(text, inner[place :: half or 1][:2]) for place in range(half))
-    else:
-        yield from (cut(text, [place]) for place in seeded.sample(inner, cuts))
+    places = inner if cuts == len(inner) else sorted(seeded.sample(inner, cuts))
+    apart = max(len(places) // _CUTS_AT_ONCE, min(len(places), _CUTS_AT_ONCE if is_sampled else _APART))
+    yield from (cut(text, places[first::apart]) for first in range(apart))
     yield list(text)
     for _ in range((_SAMPLED_CHUNKINGS if is_sampled else _RANDOM_CHUNKINGS) if inner else 0):
         yield cut(text, sorted(seeded.sample(inner, seeded.randint(1, min(len(inner), 20)))))
@@ -109,8 +110,8 @@ def extract_in_every_chunking(
     """Extract one-shot; fail if a chunking gives another extraction, other events or text that is not the content.
 
     Extractions are compared with all that is in them: calls (ids aside), content, reasoning, and each rejection with
-    its span, reason, detail, name and whether it is an attempt. Of a text that is not long, every second beginning
-    has to give the calls that the whole gives, as far as it goes, and a stream that breaks off no other ones.
+    its span, reason, detail, name and whether it is an attempt. Of a text that is not long, many beginnings have to
+    give the calls that the whole gives, as far as they go, and a stream that breaks off no other ones.
 
     Args:
         text: the output.
@@ -135,7 +136,8 @@ def extract_in_every_chunking(
         assert flow == expected, chunks
         assert streamed_extraction == extraction, chunks
     if len(text) <= _LENGTH_CUT_OFF_EVERYWHERE and not _IS_MUTATED:
-        step = max(2, len(text) // _SAMPLED_CUTS) if is_sampled else 2
-        calls_come_when_they_are_complete(text, extractor, range(1 + len(text) % 2, len(text) + 1, step))
-        breaking_off_calls_nothing(text, extractor, range(0, len(text) + 1, max(1, len(text) // _SAMPLED_CUTS)))
+        step = max(2, len(text) // (_SAMPLED_CUTS if is_sampled else _BEGINNINGS))
+        calls_come_when_they_are_complete(text, extractor, range(1 + len(text) % step, len(text) + 1, step))
+        breaks = max(1, len(text) // (_SAMPLED_CUTS // 2 if is_sampled else _SAMPLED_CUTS))
+        breaking_off_calls_nothing(text, extractor, range(0, len(text) + 1, breaks))
     return extraction

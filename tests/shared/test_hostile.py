@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -59,12 +60,11 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=["default", "tools", "all"])
 @pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
-def test_what_is_shown_hidden_or_quoted_is_not_called(text: str, options: dict[str, object]):
-    extraction = extract_in_every_chunking(text, **options)
-    assert extraction.tool_calls == ()
-    assert extraction.content == text
+def test_what_is_shown_hidden_or_quoted_is_not_called(text: str):
+    for options in OPTIONS:
+        extraction = extract_in_every_chunking(text, is_sampled=True, **options)
+        assert (extraction.tool_calls, extraction.content) == ((), text), options
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize(
-    "form", ['{{"name": {}, "parameters": {{}}}}', '{{"function": {{"name": {}, "arguments": {{}}}}}}']
-)
+FORMS = ('{{"name": {}, "parameters": {{}}}}', '{{"function": {{"name": {}, "arguments": {{}}}}}}')
+
+
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_a_name_is_the_declared_one_to_the_character_or_it_is_rejected(name: str, form: str):
-    text = form.format(json.dumps(name))
-    for options in ({}, {"formats": "all"}, {"repair": True}):
-        extraction = extract_in_every_chunking(text, tools=[DELETE], **options)
+def test_a_name_is_the_declared_one_to_the_character_or_it_is_rejected(name: str):
+    for form, options in itertools.product(FORMS, ({}, {"formats": "all"}, {"repair": True})):
+        text = form.format(json.dumps(name))
+        extraction = extract_in_every_chunking(text, tools=[DELETE], is_sampled=True, **options)
         assert extraction.tool_calls == ()
         assert extraction.content == text
         (rejection,) = extraction.rejections
@@ -263,13 +263,13 @@ NEVER_CLOSED = (
 
 
 @pytest.mark.parametrize("piece", NEVER_CLOSED, ids=ascii)
-@pytest.mark.parametrize("head", ["", "print('"], ids=ascii)
-def test_what_is_never_closed_is_text_and_what_stands_in_it_is_read_alike_in_a_stream(head: str, piece: str):
-    for text in (head + piece * 1000, head + piece * 100 + CALL, head + (piece + CALL) * 20):
+def test_what_is_never_closed_is_text_and_what_stands_in_it_is_read_alike_in_a_stream(piece: str):
+    for head, rest in itertools.product(("", "print('"), (piece * 250, piece * 100 + CALL, (piece + CALL) * 20)):
+        text = head + rest
         extractor = Extractor(tools=[DELETE, {"name": "f"}])
         extraction = extractor.extract(text)
         assert extraction.tool_calls or extraction.content == text
-        for size in (7, 4096) if len(text) > 3000 else (1, 7):
+        for size in (7, 4096) if len(text) > 1500 else (1, 7):
             assert read(pieces(text, size), extractor)[1] == extraction, size
 
 

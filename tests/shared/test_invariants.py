@@ -58,7 +58,7 @@ def test_every_chunking_is_one_shot(reading: str, output: str, seeded: random.Ra
 
 
 @given(readings, long_outputs, st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_so_is_every_chunking_of_an_output_with_long_parts(reading: str, output: str, seeded: random.Random):
     """What a stream may look back at, and reads of a candidate at once, is shorter."""
     invariants.every_chunking_is_one_shot(pieces(output, seeded.choice((1, 3, 7, 64, 500))), READINGS[reading])
@@ -143,7 +143,6 @@ def test_a_stream_that_breaks_off_calls_nothing(reading: str, output: str, place
     breaking_off_calls_nothing(output, READINGS[reading], [min(place, len(output))])
 
 
-@pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize(
     "output",
     [
@@ -162,20 +161,20 @@ def test_a_stream_that_breaks_off_calls_nothing(reading: str, output: str, place
     ],
     ids=ascii,
 )
-def test_what_the_fuzzers_found_holds_however_it_is_read(reading: str, output: str):
-    extractor = READINGS[reading]
-    invariants.every_chunking_is_one_shot(list(output), extractor)
-    invariants.nothing_is_lost(output, extractor)
-    invariants.calls_stand_where_they_say(output, extractor)
-    invariants.rejections_stand_in_order(output, extractor)
-    invariants.content_holds_no_other_call(output, extractor)
-    invariants.plain_calls_are_accounted_for(output, extractor)
-    calls_come_when_they_are_complete(output, extractor)
+def test_what_the_fuzzers_found_holds_however_it_is_read(output: str):
+    for extractor in READINGS.values():
+        invariants.every_chunking_is_one_shot(list(output), extractor)
+        invariants.nothing_is_lost(output, extractor)
+        invariants.calls_stand_where_they_say(output, extractor)
+        invariants.rejections_stand_in_order(output, extractor)
+        invariants.content_holds_no_other_call(output, extractor)
+        invariants.plain_calls_are_accounted_for(output, extractor)
+        calls_come_when_they_are_complete(output, extractor, range(1, len(output) + 1, 3))
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_every_situation_is_read_in_one_shot_as_character_by_character(reading: str):
-    for output in SITUATIONS:
+@pytest.mark.parametrize(("number", "reading"), [*enumerate(READINGS)])
+def test_every_situation_is_read_in_one_shot_as_character_by_character(number: int, reading: str):
+    for output in SITUATIONS[number % 2 :: 2]:
         invariants.every_chunking_is_one_shot(list(output), READINGS[reading])
 
 

@@ -10,7 +10,7 @@ import pytest
 from measuring import chunks_of, streamed
 from workloads import CALL, PROSE, Workload
 
-SIZE = 100_000
+SIZE = 50_000
 STRING = '{"name": "f", "parameters": {"text": "'
 THINKING = {"split_reasoning": True}
 STREAMS = [

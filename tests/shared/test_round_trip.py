@@ -17,7 +17,7 @@ from templates import FORMS, Form
 
 pytestmark = pytest.mark.no_cover  # much of the same: other tests cover what these try
 
-CALLS = 300
+CALLS = 150
 PROSE = (
     *("", "Let me check.", "Ich sehe nach \u2026", "東京です。", "One\n\n  two  three", "1. this\n2. that", "First,"),
     *("It's {x} or [1], [a](b) and \\frac{1}{2}:", "2 < 3 & 4 > 1", "<b>bold</b>", "`code` it is", "a; b", "-", "🙂"),

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import pickle
-from functools import partial
 
 import pytest
 
 from llama3_tools import (
     Extraction,
     Extractor,
-    Llama3ToolsError,
-    MissingExtraError,
     ReasoningDelta,
     Rejection,
     RejectionReason,
-    StreamStateError,
     TextDelta,
     ToolCall,
-    ToolDefinitionError,
     declare_tools,
     extract,
 )
@@ -138,29 +133,6 @@ def test_a_reason_is_its_word(reason: RejectionReason):
     assert json.dumps({"reason": reason}) == f'{{"reason": "{reason}"}}'
 
 
-@pytest.mark.parametrize(
-    ("text", "is_attempt"),
-    [
-        ('{"name": "f", "parameters": {oops}}', True),
-        ('{"name": "f", "parameters": {', True),
-        ('{"name": "f", "parameters": []}', True),
-        ('{"name": "f", "parameters": {"a": 2}, "arguments": {"a": 1}}', True),
-        ('{"name": "f", "parameters": {}} and {"a": 1}', False),
-        ('{"name": "Alice"}', False),
-        ('{"a": oops}', False),
-        ('{"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}', False),
-    ],
-)
-def test_an_attempt_is_a_call_that_the_model_meant(text: str, is_attempt: bool):
-    (rejection,) = extract(text).rejections
-    assert rejection.is_attempt is is_attempt
-
-
-def test_a_call_of_an_unknown_tool_is_an_attempt():
-    (rejection,) = extract(CALL, tools=[]).rejections
-    assert (rejection.name, rejection.is_attempt) == ("f", True)
-
-
 def test_tools_called():
     assert extract(CALL).tools_called
     assert not extract("Hello").tools_called
@@ -171,35 +143,3 @@ def test_a_tool_without_parameters_takes_none():
     declared = declare_tools([{"name": "now", "description": None, "parameters": None}])["now"]
     assert not declared.requires_arguments
     assert declared.to_openai()["function"] == {"name": "now", "parameters": {"type": "object", "properties": {}}}
-
-
-SWITCHES = ("coerce_arguments", "repair", "split_reasoning", "starts_reasoning")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("repair",), "repair needs the names of the tools: pass tools, too"),
-        *[(SWITCHES[:n], "coerce_arguments needs the schemas of the tools: pass tools, too") for n in range(1, 5)],
-    ],
-)
-def test_what_goes_by_the_tools_takes_some(options: tuple[str, ...], message: str):
-    for make in (Extractor, partial(extract, "")):
-        with pytest.raises(ValueError, match="pass tools") as raised:
-            make(**dict.fromkeys(options, True))  # type: ignore[arg-type]  # all of them are switches
-        assert str(raised.value) == message
-
-
-def test_one_shot_takes_the_formats_of_an_extractor():
-    assert (extract(CALL, formats="none").content, extract(CALL).content) == (CALL, None)
-
-
-@pytest.mark.parametrize(
-    ("error", "builtin"),
-    [(ToolDefinitionError, ValueError), (StreamStateError, RuntimeError), (MissingExtraError, ImportError)],
-)
-def test_every_error_is_in_the_tree_and_is_the_builtin_that_one_would_catch(
-    error: type[Exception], builtin: type[Exception]
-):
-    assert issubclass(error, Llama3ToolsError)
-    assert issubclass(error, builtin)

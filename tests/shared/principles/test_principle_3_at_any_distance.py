@@ -16,7 +16,7 @@ from told import CLOCK, DELETE, TOOLS, called, tool
 
 ALL = [*TOOLS, tool("search", "query"), tool("write", "path", "content")]
 NEAR = (10, 250, 257)
-FAR = {5000: (1, 3, 7), 60_000: (7, 4096)}
+FAR = {5000: (3,), 20_000: (4096,)}
 """How far away, and the pieces that a stream has of it."""
 PYTHONIC = "delete(path='/')"
 TAGGED = f"<tool_call>{DELETE}</tool_call>"
@@ -218,7 +218,7 @@ def test_a_call_that_is_made_ends_what_was_left_open_around_it():
     assert called(extract_in_every_chunking(text, tools=ALL)) == "clock clock clock"
 
 
-@pytest.mark.parametrize(("seeds", "longest"), [(range(200), 300), (range(20), 5000), (range(4), 100_000)])
+@pytest.mark.parametrize(("seeds", "longest"), [(range(100), 300), (range(10), 5000), (range(2), 30_000)])
 def test_whatever_is_opened_and_whatever_fills_it(seeds: range, longest: int):
     """No element of data, no argument, no string in these and no value of a key is ever called; after it, a call is."""
     for seed in seeds:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from chunkings import extract_in_every_chunking
@@ -166,15 +168,15 @@ FENCES = {
 }
 
 
-@pytest.mark.parametrize(
-    "info", ["json", "", "python", "js", "c++", " json", "json title=x", "tool_call", "XML", "JSON"]
-)
+INFOS = ["json", "", "python", "js", "c++", " json", "json title=x", "tool_call", "XML", "JSON"]
+
+
 @pytest.mark.parametrize(("inside", "names"), FENCES.values(), ids=FENCES)
-def test_a_fence_whose_first_thing_is_a_call_or_an_attempt_is_markup(info: str, inside: str, names: str):
-    for ticks, line_end in (("```", "\n"), ("````", "\r\n"), ("~~~", "\n")):
+def test_a_fence_whose_first_thing_is_a_call_or_an_attempt_is_markup(inside: str, names: str):
+    for info, (ticks, line_end) in product(INFOS, [("```", "\n"), ("````", "\r\n"), ("~~~", "\n")]):
         text = line_end.join([f"One\n{ticks}{info}", inside, ticks, "two"])
         extraction = extract_in_every_chunking(text, tools=TOOLS, is_sampled=True)
-        assert called(extraction) == names
+        assert called(extraction) == names, text
         assert extraction.content == "One two" or "\n" in inside or "oops" in inside
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chunkings import extract_in_every_chunking, read
+from chunkings import extract_in_every_chunking, pieces, read
 from llama3_tools import Extractor, Limits, TextDelta
 from told import CLOCK, called, refused, tool
 
@@ -36,15 +36,15 @@ FORMS = ['{"name": "f", "parameters": %s}', '[{"name": "f", "parameters": %s, "i
 FORMS += ["[f(%s)]", "f\n%s", '{"tool_calls": [{"name": "f", "arguments": %s}]}']
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("arguments", "depth", "is_call"), DEPTHS.values(), ids=DEPTHS)
-def test_arguments_nested_deeper_are_text(form: str, arguments: str, depth: int, is_call: bool):
-    text = f"{form % arguments}\n{A}"
-    extraction = extract_in_every_chunking(text, tools=TOOLS, limits=Limits(max_depth=depth), is_sampled=True)
-    assert called(extraction) == ("f a" if is_call else "a")
-    if not is_call:
-        assert (extraction.content, refused(extraction)) == (form % arguments, "too_deep f!")
-        assert extraction.rejections[0].detail == f"arguments nested deeper than {depth} levels"
+def test_arguments_nested_deeper_are_text(arguments: str, depth: int, is_call: bool):
+    for form in FORMS:
+        text = f"{form % arguments}\n{A}"
+        extraction = extract_in_every_chunking(text, tools=TOOLS, limits=Limits(max_depth=depth), is_sampled=True)
+        assert called(extraction) == ("f a" if is_call else "a"), form
+        if not is_call:
+            assert (extraction.content, refused(extraction)) == (form % arguments, "too_deep f!")
+            assert extraction.rejections[0].detail == f"arguments nested deeper than {depth} levels"
 
 
 BARE = {
@@ -151,19 +151,19 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("size", [1, 7, 100, 5000])
 @pytest.mark.parametrize(("head", "piece"), ENDLESS.values(), ids=ENDLESS)
-def test_a_stream_never_holds_back_more_than_a_call_may_have(head: str, piece: str, size: int):
+def test_a_stream_never_holds_back_more_than_a_call_may_have(head: str, piece: str):
     extractor = Extractor([*TOOLS, tool("search")], limits=LIMIT, repair=True)
     text = head + piece * (3000 // len(piece))
-    for end in (250, 300, 1000, 2999):
-        stream = extractor.stream()
-        for start in range(0, end, size):
-            stream.feed(text[start : min(start + size, end)])
-        held = "".join(event.text for event in stream.abort() if isinstance(event, TextDelta))
-        assert len(held.strip()) <= 256, end
-    chunks = [text[start : start + size] for start in range(0, len(text), size)]
-    assert read(chunks, extractor)[1] == extractor.extract(text)
+    whole = extractor.extract(text)
+    for size in (1, 7, 100, 5000):
+        for end in (250, 300, 1000, 2999):
+            stream = extractor.stream()
+            for chunk in pieces(text[:end], size):
+                stream.feed(chunk)
+            held = "".join(event.text for event in stream.abort() if isinstance(event, TextDelta))
+            assert len(held.strip()) <= 256, (size, end)
+        assert read(pieces(text, size), extractor)[1] == whole, size
 
 
 AROUND = {
@@ -191,8 +191,7 @@ def test_around_the_limit_every_chunking_reads_alike(text: str, *, complete: boo
         written = text.replace("PAD", "p" * (length - len(text) + 3))
         whole = extractor.extract(written, complete=complete)
         for size in (1, 3):
-            chunks = [written[start : start + size] for start in range(0, len(written), size)]
-            assert read(chunks, extractor, complete=complete)[1] == whole, written
+            assert read(pieces(written, size), extractor, complete=complete)[1] == whole, written
 
 
 def test_calls_beyond_the_first_so_many_are_text():
