@@ -219,7 +219,8 @@ class TestTheCommand:
         ("text", "message"),
         [
             ("a = ", "gateway.toml: Invalid value"),
-            ("retrys = 2", "retrys in "),
+            ("retrys = 2", "gateway.toml: there is no such option; did you mean 'retries'?"),
+            ('[[models]]\nmatch = "a"\nupstream_key = 1', "no such option; did you mean 'upstream_api_key'?"),
             ('[[models]]\nmatch = "a"\nupstream = 5', "models.0.upstream in "),
         ],
     )
