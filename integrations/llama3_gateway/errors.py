@@ -100,7 +100,7 @@ class UpstreamRefusal(GatewayError):  # noqa: N818 - it is the upstream's error,
         self.headers = headers
         self.body = body
 
-    def _read(self) -> object:
+    def read(self) -> object:
         """Return its body as JSON, or `None`."""
         try:
             return json.loads(self.text)
@@ -109,14 +109,14 @@ class UpstreamRefusal(GatewayError):  # noqa: N818 - it is the upstream's error,
 
     def _told(self) -> str:
         """Return what it says, without the JSON around it."""
-        body = self._read()
-        for key in ("error", "message"):
+        body = self.read()
+        for key in ("error", "message", "detail"):
             body = body.get(key, body) if isinstance(body, dict) else body
         return body if isinstance(body, str) else shortened(" ".join(self.text.split()))
 
     def is_like(self, own: Mapping[str, object]) -> bool:
         """Return whether it has the form of an error of the client's API."""
-        body = self._read()
+        body = self.read()
         return isinstance(body, dict) and own.keys() <= body.keys() and type(body["error"]) is type(own["error"])
 
     def __str__(self) -> str:
