@@ -642,30 +642,41 @@ class TestKeys:
 
 
 class TestTokenCount:
-    def count(self, answer: Answer, **settings: object) -> tuple[int, str, list[Asked]]:
-        with serving([answer], **settings) as served:
+    def count(self, answer: Answer, path: str) -> tuple[int, str, Asked]:
+        """The count, how it was made, and what the server was asked last; it counts at one path."""
+        with serving(lambda asked: answer if asked.path == path else Answer([b"{}"], status=404)) as served:
             response = served.post("/v1/messages/count_tokens", BODY)
-            asked = served.asked
+            *_, asked = served.asked
         assert response.status_code == 200, response.text
         assert response.json().keys() == {"input_tokens"}
         return response.json()["input_tokens"], response.headers["llama3-tools-token-count"], asked
 
-    def test_vllm_counts_the_messages(self):
-        *found, (asked,) = self.count(Answer([b'{"count": 42, "max_model_len": 99, "tokens": [1, 2]}']))
-        assert (*found, asked.path) == (42, "counted", "/tokenize")
+    @pytest.mark.parametrize(
+        ("path", "answer", "tokens"),
+        [
+            ("/v1/chat/completions/input_tokens", {"input_tokens": 42, "object": "response.input_tokens"}, 42),
+            ("/tokenize", {"count": 42, "max_model_len": 99, "tokens": [1, 2]}, 42),
+            ("/tokenize", {"tokens": [1, 2], "count": 2, "max_model_len": 99}, 2),
+        ],
+        ids=["llama.cpp", "vLLM", "SGLang"],
+    )
+    def test_a_server_counts_the_messages(self, path: str, answer: dict[str, object], tokens: int):
+        """SGLang takes `messages` or a `prompt`, and not both."""
+        *found, asked = self.count(Answer([json.dumps(answer).encode()]), path)
+        assert (*found, "prompt" in asked.body) == (tokens, "counted", False)
         assert asked.body["model"] == "llama3.1"
         assert "get_weather" in asked.body["messages"][0]["content"]
 
-    def test_sglang_counts_the_messages_and_has_tokens_beside(self):
-        """It takes `messages` or a `prompt`, and not both."""
-        *found, (asked,) = self.count(Answer([b'{"tokens": [1, 2], "count": 2, "max_model_len": 99}']))
-        assert (*found, "prompt" in asked.body) == (2, "counted", False)
-
-    def test_llama_cpp_counts_the_text(self):
-        *found, (asked,) = self.count(Answer([b'{"tokens": [1, 2, 3]}']))
+    @pytest.mark.parametrize(
+        ("path", "name", "answer"),
+        [("/tokenize", "content", b'{"tokens": [1, 2, 3]}'), ("/extras/tokenize/count", "input", b'{"count": 3}')],
+        ids=["llama.cpp before", "llama-cpp-python"],
+    )
+    def test_a_server_counts_a_text(self, path: str, name: str, answer: bytes):
+        *found, asked = self.count(Answer([answer]), path)
         assert found == [3, "counted"]
-        assert "get_weather" in asked.body["content"]
-        assert asked.body["content"].endswith("How is the weather in Paris?<|eot_id|>")
+        assert "get_weather" in asked.body[name]
+        assert asked.body[name].endswith("How is the weather in Paris?<|eot_id|>")
 
     @pytest.mark.parametrize(
         "answer",
@@ -678,6 +689,6 @@ class TestTokenCount:
         ],
     )
     def test_a_server_that_does_not_count_leaves_an_estimate(self, answer: Answer):
-        tokens, how, _ = self.count(answer)
+        tokens, how, _ = self.count(answer, "/tokenize")
         assert how == "estimate"
         assert 50 < tokens < 300
