@@ -558,15 +558,15 @@ def test_a_very_long_output_does_not_freeze_the_page(loaded: Chrome) -> None:
     assert "#try=" in loaded.current_url or "Words" not in loaded.current_url
 
 
-def test_what_takes_long_can_be_stopped(loaded: Chrome) -> None:
-    choose(loaded, 0)
-    loaded.execute_script("window.post = Worker.prototype.postMessage; Worker.prototype.postMessage = () => {}")
-    fill(loaded, "#try-it-text", "This is never answered.")
-    until(lambda: find(loaded, "#try-it-stop").is_displayed())
-    loaded.execute_script("Worker.prototype.postMessage = window.post")
-    find(loaded, "#try-it-stop").click()
-    says(loaded, "Stopped.")
-    choose(loaded, 1)
+def test_what_takes_long_can_be_stopped(page: Chrome) -> None:
+    choose(page, 0)
+    page.execute_script("window.post = Worker.prototype.postMessage; Worker.prototype.postMessage = () => {}")
+    fill(page, "#try-it-text", "This is never answered.")
+    until(lambda: find(page, "#try-it-stop").is_displayed())
+    page.execute_script("Worker.prototype.postMessage = window.post")
+    find(page, "#try-it-stop").click()
+    says(page, "Stopped.")
+    choose(page, 1)
 
 
 @pytest.mark.parametrize(
