@@ -29,6 +29,7 @@ _KINDS: dict[int, str] = {
     529: "overloaded_error",
 }
 """Anthropic's words for statuses."""
+_NOTHING = " nothing, and its log may say why. For llama-cpp-python's streams: the prompt may be too long"
 
 
 class GatewayError(Llama3ToolsError):
@@ -131,7 +132,8 @@ def bad_request(message: str, param: str, code: str | None = None) -> GatewayErr
 
 def no_completion(data: bytes) -> BrokenOffError:
     """Return the error for an upstream's answer that cannot be read."""
-    message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
+    said = f": {shortened(data.decode('utf-8', 'replace'))}" if data else _NOTHING
+    message = f"{NOT_A_COMPLETION} It has sent{said}"
     return BrokenOffError(message, code="no_completion", reason=NOT_A_COMPLETION)
 
 
