@@ -68,7 +68,7 @@ OTHER_WAYS = pytest.mark.parametrize("way", ["achat_with_tools", "stream_chat_wi
 
 def openai_like(relay: Relay, **options: Any) -> OpenAILike:
     client = {"api_base": relay.url, "api_key": "none", "model": MODEL, "temperature": 0, "max_retries": 0}
-    return OpenAILike(**{**client, "is_chat_model": True, **options})
+    return OpenAILike(**{**client, "is_chat_model": True, "timeout": 300.0, **options})
 
 
 def history(answers: Sequence[tuple[str, str]] = HISTORY) -> list[ChatMessage]:
