@@ -18,7 +18,7 @@ def advised(
     refusal: UpstreamRefusal, settings: ModelSettings, dialect: Dialect, model: str | None
 ) -> UpstreamRefusal | GatewayError:
     """Return an error with what to do about one of the upstream's, if that is known; or the upstream's."""
-    if (is_full := full_context(refusal.status, str(refusal), refusal.message)) is not None:
+    if (is_full := full_context(refusal.status, refusal.read(), refusal.message)) is not None:
         return is_full
     to_do = _to_do(refusal, settings, dialect, model)
     if to_do is None:

@@ -29,6 +29,7 @@ _KINDS: dict[int, str] = {
     529: "overloaded_error",
 }
 """Anthropic's words for statuses."""
+_NOTHING = " nothing, and its log may say why. For llama-cpp-python's streams: the prompt may be too long"
 
 
 class GatewayError(Llama3ToolsError):
@@ -100,7 +101,7 @@ class UpstreamRefusal(GatewayError):  # noqa: N818 - it is the upstream's error,
         self.headers = headers
         self.body = body
 
-    def _read(self) -> object:
+    def read(self) -> object:
         """Return its body as JSON, or `None`."""
         try:
             return json.loads(self.text)
@@ -109,14 +110,14 @@ class UpstreamRefusal(GatewayError):  # noqa: N818 - it is the upstream's error,
 
     def _told(self) -> str:
         """Return what it says, without the JSON around it."""
-        body = self._read()
-        for key in ("error", "message"):
+        body = self.read()
+        for key in ("error", "message", "detail"):
             body = body.get(key, body) if isinstance(body, dict) else body
         return body if isinstance(body, str) else shortened(" ".join(self.text.split()))
 
     def is_like(self, own: Mapping[str, object]) -> bool:
         """Return whether it has the form of an error of the client's API."""
-        body = self._read()
+        body = self.read()
         return isinstance(body, dict) and own.keys() <= body.keys() and type(body["error"]) is type(own["error"])
 
     def __str__(self) -> str:
@@ -131,7 +132,8 @@ def bad_request(message: str, param: str, code: str | None = None) -> GatewayErr
 
 def no_completion(data: bytes) -> BrokenOffError:
     """Return the error for an upstream's answer that cannot be read."""
-    message = f"{NOT_A_COMPLETION} It has sent: {shortened(data.decode('utf-8', 'replace'))}"
+    said = f": {shortened(data.decode('utf-8', 'replace'))}" if data else _NOTHING
+    message = f"{NOT_A_COMPLETION} It has sent{said}"
     return BrokenOffError(message, code="no_completion", reason=NOT_A_COMPLETION)
 
 

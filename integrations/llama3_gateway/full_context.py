@@ -6,6 +6,7 @@ Claude Code sums up what was said, or asks for a shorter answer, and goes on. Op
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from llama3_gateway.errors import GatewayError, bad_request
@@ -17,7 +18,7 @@ _WITH_NUMBERS = tuple(
     for pattern in (
         # llama.cpp, and Ollama if it runs that
         r"request \((?P<tokens>\d+) tokens\) exceeds the available context size \((?P<most>\d+) tokens\)",
-        r'"n_prompt_tokens"\s*:\s*(?P<tokens>\d+).{0,20}"n_ctx"\s*:\s*(?P<most>\d+)',
+        r"n_prompt_tokens: (?P<tokens>\d+) n_ctx: (?P<most>\d+)",
         # vLLM: 0.32, and before
         r"length is (?P<most>\d+) tokens\. .{0,30}(?:contains|has) (?:at least )?(?P<tokens>\d+) input tokens",
         r"passed (?P<tokens>\d+) input .{0,30}requested (?P<asked>\d+) output .{0,60}only (?P<most>\d+) tokens",
@@ -35,27 +36,46 @@ _WITH_NUMBERS = tuple(
 )
 _WITHOUT = re.compile(
     r"prompt (?:is )?too long|exceeds the (?:available |maximum )?context (?:size|length|window)|"
-    rf"maximum context length is|{_CODE}|exceed_context_size",
+    rf"context size has been exceeded|maximum context length is|{_CODE}|exceed_context_size",
     re.IGNORECASE,
 )
 """Ollama says how much is too much, or nothing."""
+_FIELDS = ("code", "type", "n_prompt_tokens", "n_ctx")
+"""What an error says beside its message."""
+_QUOTED = re.compile(
+    r"""(?P<own>(?P<around>['"])(?:error|message|detail)(?P=around): ?)?"""
+    r"""(?<!\w)(?P<mark>['"`])(?:\\.|(?!(?P=mark)(?!\w)).)*(?:(?P=mark)|\Z)"""
+    r"""|\bparse input at pos \d+: .*""",
+    re.DOTALL,
+)
+"""What an upstream quotes may be a user's text, unless it is `own`: the message of another error."""
 
 
-def full_context(status: int, body: str, message: str) -> GatewayError | None:
+def full_context(status: int, body: object, message: str) -> GatewayError | None:
     """Return the error that a prompt is too long, if that is what an upstream's error says.
 
     >>> said = "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it"
-    >>> str(full_context(400, said, "it does not fit"))
-    'prompt is too long: 5000 tokens > 4096 maximum (it does not fit)'
+    >>> full_context(400, None, said).message.partition(" (")[0]
+    'prompt is too long: 5000 tokens > 4096 maximum'
+    >>> full_context(400, None, "there is no role 'prompt is too long'")
+
+    Args:
+        status: the upstream's.
+        body: its error, as JSON.
+        message: what it says.
     """
     if status not in _STATUSES:
         return None
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    fields = error if isinstance(error, Mapping) else {}
+    own = _QUOTED.sub(lambda found: found[0] if found["own"] else "", message)
+    said = " ".join([own, *(f"{name}: {fields[name]}" for name in _FIELDS if name in fields)])
     for pattern in _WITH_NUMBERS:
-        if found := pattern.search(body):
+        if found := pattern.search(said):
             tokens, most, asked = (found.groupdict().get(name) for name in ("tokens", "most", "asked"))
             if asked and int(tokens or 0) < int(most or 0):
                 told = f"input length and `max_tokens` exceed context limit: {tokens} + {asked} > {most}"
             else:
                 told = f"prompt is too long: {tokens} tokens > {most} maximum"
             return bad_request(f"{told} ({message})", "messages", _CODE)
-    return bad_request(f"prompt is too long: {message}", "messages", _CODE) if _WITHOUT.search(body) else None
+    return bad_request(f"prompt is too long: {message}", "messages", _CODE) if _WITHOUT.search(said) else None

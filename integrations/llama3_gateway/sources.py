@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
-from llama3_gateway.settings import KEYS, GatewaySettings
+from llama3_gateway.settings import KEYS, GatewaySettings, ModelEntry
+from llama3_tools.errors import did_you_mean
 
 _PREFIX = "LLAMA3_TOOLS_"
 _FOR_SOME = re.compile(r"([^=]+)=(\w+://.*)")
@@ -64,7 +66,7 @@ def given_settings(options: Mapping[str, Any], file: Path | None = None) -> Gate
     try:
         return GatewaySettings.model_validate(merged)
     except ValidationError as error:
-        told = [f"{_where(one['loc'], sources)}: {one['msg'].removeprefix('Value error, ')}" for one in error.errors()]
+        told = [f"{_where(one['loc'], sources)}: {_what(one)}" for one in error.errors()]
         raise ValueError("\n".join(told)) from None
 
 
@@ -84,6 +86,15 @@ def _with_entries(given: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{' and '.join(sorted(plain))}: write PATTERN=URL for the models of one of the two")
     models = [{"match": found[1], "upstream": found[2]} for one in upstreams if (found := _FOR_SOME.fullmatch(one))]
     return {**values, **({"upstream": plain.pop()} if plain else {}), **({"models": models} if models else {})}
+
+
+def _what(error: ErrorDetails) -> str:
+    """Return what is wrong with a setting."""
+    if error["type"] != "extra_forbidden":
+        return error["msg"].removeprefix("Value error, ")
+    *of, name = error["loc"]
+    known = (ModelEntry if of else GatewaySettings).model_fields
+    return f"there is no such option{did_you_mean(str(name), known)}"
 
 
 def _where(loc: Sequence[int | str], sources: Sequence[_Source]) -> str:

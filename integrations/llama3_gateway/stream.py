@@ -100,7 +100,7 @@ class Stream:
         """Hand out what was held back, as text, and say that the stream broke off."""
         LOGGER.warning("a stream broke off: %s", type(error).__name__)
         self._engine.record.reason = error.reason
-        if is_full := full_context(HTTPStatus.BAD_REQUEST, str(error.body), error.message):
+        if is_full := full_context(HTTPStatus.BAD_REQUEST, error.body, error.message):
             error = BrokenOffError(is_full.message, code=is_full.code or "", status=is_full.status)
         self._choices.abort()
         self._writer.add(self._shape.fail(error))

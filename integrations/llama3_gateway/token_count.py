@@ -11,10 +11,14 @@ from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object, write_json, written
 from llama3_gateway.turns import Turn
-from llama3_gateway.upstream import UpstreamClient
+from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 
-_PATH = "/tokenize"
-"""Where llama.cpp and vLLM count."""
+_TEXT_AT = {
+    "/v1/chat/completions/input_tokens": "content",  # llama.cpp, which counts the messages
+    "/tokenize": "content",  # vLLM and SGLang, which count them, too, and older ones of llama.cpp
+    "/extras/tokenize/count": "input",  # llama-cpp-python
+}
+"""Where servers count, and what they call a text that is counted."""
 _HOW = "llama3-tools-token-count"
 """The header that says whether the tokens were counted."""
 _BYTES_PER_TOKEN = 4
@@ -39,18 +43,23 @@ async def send_token_count(exchange: Exchange, client: UpstreamClient, turn: Tur
 
 
 async def _counted(exchange: Exchange, client: UpstreamClient, turn: Turn, text: str, most: int) -> int | None:
-    """Return the upstream's count; `None` if it has none. llama.cpp counts the text, vLLM the messages."""
+    """Return the upstream's count, of the messages or of the text; `None` if it has none."""
     tools = {"tools": turn.request.tools} if turn.request.tools else {}
-    asked = {"model": turn.fields.get("model"), "messages": turn.request.messages, **tools, "content": text}
+    asked = {"model": turn.fields.get("model"), "messages": turn.request.messages, **tools}
     headers, upstream = exchange.asking_for(JSON), turn.settings.upstream
-    async with client.ask(upstream, "POST", _PATH, headers=headers, body=written(asked)) as answer:
-        if answer.status != HTTPStatus.OK:
-            return None
-        try:
-            body = read_object(await answer.whole(most), "the count")
-        except BrokenOffError:
-            return None
-    count, tokens = body.get("count"), body.get("tokens")
-    if type(count) is int:
-        return count
-    return len(tokens) if isinstance(tokens, list) and tokens else None
+    for path, name in _TEXT_AT.items():
+        body = written({**asked, name: text})
+        async with client.ask(upstream, "POST", path, headers=headers, body=body) as answer:
+            if answer.status == HTTPStatus.OK and (count := await _read(answer, most)):
+                return count
+    return None
+
+
+async def _read(answer: UpstreamAnswer, most: int) -> int | None:
+    try:
+        body = read_object(await answer.whole(most), "the count")
+    except BrokenOffError:
+        return None
+    tokens = body.get("tokens")
+    count = body.get("count", body.get("input_tokens", len(tokens) if isinstance(tokens, list) else None))
+    return count if type(count) is int else None

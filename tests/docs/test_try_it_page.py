@@ -420,6 +420,17 @@ def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     assert address in page.current_url
 
 
+def test_what_takes_long_can_be_stopped(page: Chrome) -> None:
+    choose(page, 0)
+    page.execute_script("window.post = Worker.prototype.postMessage; Worker.prototype.postMessage = () => {}")
+    fill(page, "#try-it-text", "This is never answered.")
+    until(lambda: find(page, "#try-it-stop").is_displayed())
+    page.execute_script("Worker.prototype.postMessage = window.post")
+    find(page, "#try-it-stop").click()
+    says(page, "Stopped.")
+    choose(page, 1)
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

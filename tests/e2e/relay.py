@@ -112,7 +112,7 @@ class Relay:
         wanted = self.forms[min(len(self.asked), len(self.forms) - 1)] if self.forms else FREELY
         messages: Any = request.body["messages"]
         body = {"max_tokens": 48, **SETTINGS, **request.body, **wanted}
-        answer = httpx.post(address, json=body, timeout=60, trust_env=False).raise_for_status()
+        answer = httpx.post(address, json=body, timeout=300, trust_env=False).raise_for_status()
         self.asked.append(messages)  # unless the server refused it
         if request.stream:
             events = [part for part in answer.text.replace("\r\n", "\n").split("\n\n") if part]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,29 @@ def test_without_tools_it_is_the_server(address: str, live: LiveServer):
     through = post(address, body).json()
     assert through["choices"] == direct["choices"]
     assert through["usage"] == direct["usage"]
+
+
+class TestAnthropic:
+    """The API that the server does not have."""
+
+    def post(self, address: str, path: str, content: str, **fields: object) -> httpx.Response:
+        tool = {"name": "get_weather", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}}
+        body = {"model": MODEL, "messages": [{"role": "user", "content": content}], "tools": [tool], **fields}
+        return httpx.post(f"{address}/v1/messages{path}", json=body, timeout=300, trust_env=False)
+
+    def test_the_server_counts_tokens(self, address: str):
+        few, many = (self.post(address, "/count_tokens", "sun " * count) for count in (1, 101))
+        assert {one.headers["llama3-tools-token-count"] for one in (few, many)} == {"counted"}
+        assert many.json()["input_tokens"] - few.json()["input_tokens"] == 100
+
+    def test_a_prompt_that_is_too_long_is_told_with_both_numbers(self, address: str):
+        answer = self.post(address, "", "sun " * 5000, max_tokens=20)
+        assert answer.status_code == 400
+        assert re.match(r"prompt is too long: 5\d{3} tokens > 4096 maximum", answer.json()["error"]["message"])
+
+    def test_in_a_stream_this_server_says_nothing_of_it(self, address: str):
+        answer = self.post(address, "", "sun " * 5000, max_tokens=20, stream=True)
+        assert "the prompt may be too long" in answer.text
 
 
 @pytest.mark.parametrize("is_stream", [False, True])

@@ -63,7 +63,7 @@ SOME_WAYS = pytest.mark.parametrize("way", ["chat_with_tools", "astream_chat_wit
 
 def openai_like(relay: Relay, **options: Any) -> OpenAILike:
     client = {"api_base": relay.url, "api_key": "none", "model": MODEL, "temperature": 0, "max_retries": 0}
-    return OpenAILike(**{**client, "is_chat_model": True, **options})
+    return OpenAILike(**{**client, "is_chat_model": True, "timeout": 300.0, **options})
 
 
 def history(answers: Sequence[tuple[str, str]] = HISTORY) -> list[ChatMessage]:

@@ -30,7 +30,7 @@ def test_the_demo_starts_the_live_model_itself(live: LiveServer) -> None:
     command = [sys.executable, quickstart.__file__, "--live"]
     ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=400, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert re.search(r"Starting llama\.cpp .*\nReady after \d+ s\.", ended.stdout)
+    assert re.search(r"Starting llama\.cpp .*\n(  … loading the model, \d+ s\n)*Ready after \d+ s\.", ended.stdout)
     assert ended.stdout.count("the model sends") == 2 * len(RECORDED)
 
 

@@ -31,11 +31,6 @@ export class Engine {
     return this.#running !== null;
   }
 
-  /** Start loading, if that has not begun. */
-  start() {
-    this.#worker ??= this.#newWorker();
-  }
-
   /**
    * Ask a question.
    *
@@ -66,8 +61,8 @@ export class Engine {
     this.#waiting.delete(kind);
     this.#running = asked;
     this.#onStatus(READING);
-    this.start();
-    this.#worker?.postMessage(JSON.stringify(asked.question));
+    this.#worker ??= this.#newWorker();
+    this.#worker.postMessage(JSON.stringify(asked.question));
   }
 
   #newWorker() {

@@ -205,7 +205,6 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   void read();
 });
-form.addEventListener("click", () => engine.start(), { once: true });
 form.addEventListener("input", (event) => {
   if (event.target === byId("try-it-example") || event.target === byId("try-it-step")) return;
   if (event.target === byId("try-it-chunk")) {

@@ -1,6 +1,7 @@
 """Unchanged programs of many clients run their tools, on a server that refuses `tools`.
 
-Clients that are not installed are skipped; `make test-clients` installs all of them.
+Clients that are not installed are skipped. `make test-clients` installs all but three: LangChain and LlamaIndex, which
+`make test` has, and CrewAI.
 """
 
 from __future__ import annotations

@@ -300,6 +300,7 @@ def test_tools_that_the_server_would_run_are_left_out_and_logged(caplog: pytest.
 
 
 TOO_LONG = "prompt is too long: 5000 tokens > 4096 maximum"
+SIZES = "(5000 tokens) exceeds the available context size (4096 tokens)"
 VLLM = "This model's maximum context length is"
 OF_VLLM = "You passed 3000 input tokens and requested 2000 output tokens. However, the model's context length"
 PARTS = "3000 in the messages, 2000 in the completion"
@@ -314,10 +315,12 @@ class TestAFullContext:
     @pytest.mark.parametrize(
         ("said", "told"),
         [
-            ("request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it", TOO_LONG),
+            (f"request {SIZES}, try increasing it", TOO_LONG),
             ({"message": "it exceeds the available context size", "n_prompt_tokens": 5000, "n_ctx": 4096}, TOO_LONG),
             ("the input length exceeds the context length", "prompt is too long: the input length"),
             ("prompt too long; exceeded max context length by 904 tokens", "prompt is too long: prompt too"),
+            ("Context size has been exceeded.", "prompt is too long: Context size"),
+            (f"Error code: 400 - {{'error': {{'message': 'request {SIZES}'}}}}", TOO_LONG),
             (f"{VLLM} 4096 tokens. However, your prompt contains at least 5000 input tokens, which exceeds", TOO_LONG),
             (f"{OF_VLLM} is only 4096 tokens, resulting in a maximum input length of 2096 tokens.", TOO_MUCH),
             (f"'max_tokens' is too large: 2000. {VLLM} 4096 tokens and your request has 3000 input tokens", TOO_MUCH),
@@ -327,7 +330,8 @@ class TestAFullContext:
             (f"{LM_STUDIO} However, the model is loaded with context length of only 4096 tokens", TOO_LONG),
         ],
         ids=[
-            *("llama.cpp", "llama.cpp before", "Ollama", "Ollama's newer", "vLLM", "vLLM before", "vLLM's max_tokens"),
+            *("llama.cpp", "llama.cpp before", "Ollama", "Ollama's newer", "llama.cpp's answer", "a proxy"),
+            *("vLLM", "vLLM before", "vLLM's max_tokens"),
             *("vLLM's oldest", "SGLang", "SGLang's total", "LM Studio"),
         ],
     )
@@ -340,8 +344,24 @@ class TestAFullContext:
         assert anthropic.json()["error"]["message"].startswith(told)
         assert {(one.status_code, one.json()["error"]["code"]) for one in others} == {(400, "context_length_exceeded")}
 
-    def test_a_stream_that_has_begun_says_so_too(self):
-        said = {"error": {"message": "n_keep: 5000 >= n_ctx: 4096"}}
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "there is no role 'prompt is too long'",
+            f"[{{'type': 'missing', 'input': {{'text': 'request {SIZES}'}}}}]",
+            "Failed to parse input at pos 3: prompt is too long",
+        ],
+    )
+    def test_what_a_server_only_quotes_is_none(self, said: str):
+        with serving(lambda _: Answer([json.dumps({"error": {"message": said}}).encode()], status=500)) as served:
+            assert served.post("/v1/messages", BODY).json()["error"]["message"] == said
+
+    @pytest.mark.parametrize(
+        "error",
+        [{"message": "n_keep: 5000 >= n_ctx: 4096"}, {"message": "No.", "n_prompt_tokens": 5000, "n_ctx": 4096}],
+    )
+    def test_a_stream_that_has_begun_says_so_too(self, error: dict[str, object]):
+        said = {"error": error}
         with serving([events(event(said))]) as served:
             (last,) = streamed(served)
         assert last["error"]["type"] == "invalid_request_error"
@@ -591,30 +611,41 @@ class TestKeys:
 
 
 class TestTokenCount:
-    def count(self, answer: Answer, **settings: object) -> tuple[int, str, list[Asked]]:
-        with serving([answer], **settings) as served:
+    def count(self, answer: Answer, path: str) -> tuple[int, str, Asked]:
+        """The count, how it was made, and what the server was asked last; it counts at one path."""
+        with serving(lambda asked: answer if asked.path == path else Answer([b"{}"], status=404)) as served:
             response = served.post("/v1/messages/count_tokens", BODY)
-            asked = served.asked
+            *_, asked = served.asked
         assert response.status_code == 200, response.text
         assert response.json().keys() == {"input_tokens"}
         return response.json()["input_tokens"], response.headers["llama3-tools-token-count"], asked
 
-    def test_vllm_counts_the_messages(self):
-        *found, (asked,) = self.count(Answer([b'{"count": 42, "max_model_len": 99, "tokens": [1, 2]}']))
-        assert (*found, asked.path) == (42, "counted", "/tokenize")
+    @pytest.mark.parametrize(
+        ("path", "answer", "tokens"),
+        [
+            ("/v1/chat/completions/input_tokens", {"input_tokens": 42, "object": "response.input_tokens"}, 42),
+            ("/tokenize", {"count": 42, "max_model_len": 99, "tokens": [1, 2]}, 42),
+            ("/tokenize", {"tokens": [1, 2], "count": 2, "max_model_len": 99}, 2),
+        ],
+        ids=["llama.cpp", "vLLM", "SGLang"],
+    )
+    def test_a_server_counts_the_messages(self, path: str, answer: dict[str, object], tokens: int):
+        """SGLang takes `messages` or a `prompt`, and not both."""
+        *found, asked = self.count(Answer([json.dumps(answer).encode()]), path)
+        assert (*found, "prompt" in asked.body) == (tokens, "counted", False)
         assert asked.body["model"] == "llama3.1"
         assert "get_weather" in asked.body["messages"][0]["content"]
 
-    def test_sglang_counts_the_messages_and_has_tokens_beside(self):
-        """It takes `messages` or a `prompt`, and not both."""
-        *found, (asked,) = self.count(Answer([b'{"tokens": [1, 2], "count": 2, "max_model_len": 99}']))
-        assert (*found, "prompt" in asked.body) == (2, "counted", False)
-
-    def test_llama_cpp_counts_the_text(self):
-        *found, (asked,) = self.count(Answer([b'{"tokens": [1, 2, 3]}']))
+    @pytest.mark.parametrize(
+        ("path", "name", "answer"),
+        [("/tokenize", "content", b'{"tokens": [1, 2, 3]}'), ("/extras/tokenize/count", "input", b'{"count": 3}')],
+        ids=["llama.cpp before", "llama-cpp-python"],
+    )
+    def test_a_server_counts_a_text(self, path: str, name: str, answer: bytes):
+        *found, asked = self.count(Answer([answer]), path)
         assert found == [3, "counted"]
-        assert "get_weather" in asked.body["content"]
-        assert asked.body["content"].endswith("How is the weather in Paris?<|eot_id|>")
+        assert "get_weather" in asked.body[name]
+        assert asked.body[name].endswith("How is the weather in Paris?<|eot_id|>")
 
     @pytest.mark.parametrize(
         "answer",
@@ -627,6 +658,6 @@ class TestTokenCount:
         ],
     )
     def test_a_server_that_does_not_count_leaves_an_estimate(self, answer: Answer):
-        tokens, how, _ = self.count(answer)
+        tokens, how, _ = self.count(answer, "/tokenize")
         assert how == "estimate"
         assert 50 < tokens < 300

@@ -251,7 +251,7 @@ class TestAnswersThatAreNone:
         error = response.json()["error"]
         assert (response.status_code, error["code"]) == (502, "no_completion")
         assert "does the address end in /v1" in error["message"]
-        assert data[:9].decode("utf-8", "replace") in error["message"]
+        assert (data[:9].decode("utf-8", "replace") or "the prompt may be too long") in error["message"]
 
     def test_one_without_an_end_is_answered_with_502(self):
         endless = itertools.chain([b'{"choices": "'], itertools.repeat(b"a" * 65536))

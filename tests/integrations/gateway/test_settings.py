@@ -206,7 +206,7 @@ class TestTheCommand:
             ([URL, "--upstream", f"qwen*={URL}/completions"], f"--upstream: {URL}/completions is the address of one"),
             ([URL, "http://localhost:1/v1"], "write PATTERN=URL"),
             ([URL, "--retries", "-1"], "--retries: Input should be greater than or equal to 0"),
-            ([URL, "--retrys", "1"], "'--retries'"),
+            ([URL, "--retrys", "1"], "--retries"),
             ([URL, "--unknown-tool", "run"], "'--unknown-tool': 'run' is not one of"),
             ([URL, "--config", "none.toml"], "'none.toml' does not exist"),
         ],
@@ -219,7 +219,8 @@ class TestTheCommand:
         ("text", "message"),
         [
             ("a = ", "gateway.toml: Invalid value"),
-            ("retrys = 2", "retrys in "),
+            ("retrys = 2", "gateway.toml: there is no such option; did you mean 'retries'?"),
+            ('[[models]]\nmatch = "a"\nupstream_key = 1', "no such option; did you mean 'upstream_api_key'?"),
             ('[[models]]\nmatch = "a"\nupstream = 5', "models.0.upstream in "),
         ],
     )
