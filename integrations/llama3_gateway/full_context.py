@@ -40,6 +40,8 @@ _WITHOUT = re.compile(
     re.IGNORECASE,
 )
 """Ollama says how much is too much, or nothing."""
+_SEARCHED = 10_000
+"""How many characters of a message are looked at: an upstream may quote a whole prompt."""
 _FIELDS = ("code", "type", "n_prompt_tokens", "n_ctx")
 """What an error says beside its message."""
 _QUOTED = re.compile(
@@ -68,7 +70,7 @@ def full_context(status: int, body: object, message: str) -> GatewayError | None
         return None
     error = body.get("error", body) if isinstance(body, Mapping) else None
     fields = error if isinstance(error, Mapping) else {}
-    own = _QUOTED.sub(lambda found: found[0] if found["own"] else "", message)
+    own = _QUOTED.sub(lambda found: found[0] if found["own"] else "", message[:_SEARCHED])
     said = " ".join([own, *(f"{name}: {fields[name]}" for name in _FIELDS if name in fields)])
     for pattern in _WITH_NUMBERS:
         if found := pattern.search(said):
