@@ -39,7 +39,6 @@ _CALL = 16
 """In the arguments of a call; next, the brackets in them, which follow the same rules."""
 _INNER = {"(": 17, "[": 18, "{": 19}
 _CLOSERS = "]]]]]]]]]]}}}}}}))]}"
-_OPENERS = {"]": "[", "}": "{", ")": "("}
 _NUMBER = 31
 _HARD, _SOFT, _MEANT = 32, 64, 128
 """Flags: in data or arguments; in the value of a key; in a broken call, whose strings no blank line ends."""
@@ -101,8 +100,10 @@ class Surroundings:
         """Whether they came again: what follows shows whether they end the string."""
         self._is_cut = False
         """Whether it has a line break or a stray quote: it ends at a quote before a comma or a bracket."""
+        self._has_stray = False
+        """Whether it has a stray quote: a parenthesis that is open in it, too, is closed first: `f('print('a')`."""
         self._inner = 0
-        """How many brackets it opens, of the kind that it is in, and has not closed: `f('print('a')`."""
+        """How many parentheses are open in it, if it is an argument."""
         self._last = ""
         """The last character in strings and arguments, white space aside."""
         self._breaks = 0
@@ -290,7 +291,7 @@ class Surroundings:
 
     def _begin_string(self, quotes: str) -> None:
         self._quote, self._is_closed, self._is_cut, self._last = quotes, False, False, quotes[0]
-        self._inner = 0
+        self._has_stray, self._inner = False, 0
 
     def _read_arguments(self, text: str, pos: int, end: int) -> int:  # noqa: PLR0911 (one mark after another)
         """Read past the next mark in the arguments of a call; they may end with a line before it."""
@@ -348,8 +349,8 @@ class Surroundings:
         after = _BODY[quotes[0]](text, pos, end).end()  # type: ignore[union-attr]  # it may match nothing
         if piece := text[pos:after].rstrip():
             self._last, self._breaks = piece[-1], 0
-            closer = _CLOSERS[self._state & _NUMBER]
-            self._inner += piece.count(_OPENERS[closer]) - piece.count(closer)
+            if self._state & _NUMBER == _CALL:
+                self._inner += piece.count("(") - piece.count(")")
         if after > pos or after == end:
             return after
         char = text[pos]
@@ -392,14 +393,14 @@ class Surroundings:
                 self._breaks += char == "\n"
                 return pos + 1
             if self._is_cut:
-                is_end = self._inner <= 0 and char in (",", _CLOSERS[number])
+                is_end = char in (",", _CLOSERS[number]) and not (self._has_stray and self._inner > 0)
             else:  # a word after a value: the quote is inside the string
                 is_end = not is_word or self._breaks > 0 or number == _NAME
                 if self._breaks > 1:
                     self._end_paragraph()
             self._breaks = 0
             if not is_end:
-                self._is_closed, self._is_cut = False, True
+                self._is_closed, self._is_cut, self._has_stray = False, True, True
                 return pos
         self._quote = ""
         return pos
