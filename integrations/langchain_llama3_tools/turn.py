@@ -43,7 +43,7 @@ class Turn:
             [*map(to_dict, messages)],
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
-            accepts=model._accepts,
+            class_check=model._class_check,
             output_tools=model._output_tools,
         )
         self._next: Request | None = self._request

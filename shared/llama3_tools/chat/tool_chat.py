@@ -139,7 +139,7 @@ class ToolChat:
         *,
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
-        accepts: ClassCheck | None = None,
+        class_check: ClassCheck | None = None,
         output_tools: Collection[str] = (),
         answers_unknown: bool = True,
     ) -> Request:
@@ -154,8 +154,7 @@ class ToolChat:
                 call.
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
                 is `True`.
-            accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
-                may. `None`: none does.
+            class_check: what a framework's own class says of a tool's arguments. `None`: the schemas decide.
             output_tools: the tools that run nothing, as their arguments are the answer. If any tool has to be
                 called, an object alone that fits one of them is a call of it.
             answers_unknown: whether the program answers a call of an undeclared tool, as frameworks do. With
@@ -172,16 +171,16 @@ class ToolChat:
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
-        for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
+        for_model = chat._messages_for_model(messages, choice, class_check)  # noqa: SLF001 (the same class)
         answered = answered_calls(messages, chat._names.own)  # noqa: SLF001
-        return Request(chat, choice, for_model, accepts, output_tools, answers_unknown, answered)
+        return Request(chat, choice, for_model, class_check, output_tools, answers_unknown, answered)
 
     def stream(self, request: Request) -> ChatStream:
         """Begin to read an answer to one of its requests; `Request.stream` is the way in."""
-        choice, accepts, may_retry = request.choice, request.accepts, request.may_retry
+        choice, class_check, may_retry = request.choice, request.class_check, request.may_retry
 
         def misfits(call: ToolCall) -> list[str]:
-            return self._misfits(call.name, call.arguments, accepts) if may_retry else []
+            return self._misfits(call.name, call.arguments, class_check) if may_retry else []
 
         order = CallOrder(
             parallel=choice.parallel,
@@ -211,7 +210,7 @@ class ToolChat:
 
         def misfits(name: str, arguments: dict[str, Any]) -> list[str]:
             placeholders = self._complaints.placeholders_in(name, arguments)
-            return placeholders or self._checks.misfits(name, arguments, request.accepts)
+            return placeholders or self._checks.misfits(name, arguments, request.class_check)
 
         return DueCall(tools, reader, misfits, must_be_whole_answer=is_one_of_several) if tools else None
 
@@ -254,7 +253,7 @@ class ToolChat:
         return AnswerReader(extractor, without_start, tools, coercers, read, self._names, self._complaints)
 
     def _messages_for_model(
-        self, messages: Sequence[Message], choice: Choice, accepts: ClassCheck | None
+        self, messages: Sequence[Message], choice: Choice, class_check: ClassCheck | None
     ) -> list[dict[str, Any]]:
         options = self.options
         if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
@@ -263,7 +262,7 @@ class ToolChat:
             tool_role=options.tool_role,
             prompt_format=self._prompt_format,
             shown_name=self.shown_name,
-            misfits=partial(self._misfits, accepts=accepts),
+            misfits=partial(self._misfits, class_check=class_check),
             complaints=self._complaints_of,
             is_due=choice.is_due,
         )
@@ -281,8 +280,8 @@ class ToolChat:
             )
         return self._prompts[tool_choice]
 
-    def _misfits(self, name: str, arguments: dict[str, Any], accepts: ClassCheck | None) -> list[str]:
-        return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
+    def _misfits(self, name: str, arguments: dict[str, Any], class_check: ClassCheck | None) -> list[str]:
+        return self._checks.misfits(name, arguments, class_check) if self.options.read.coerce_arguments else []
 
     def _complaints_of(self, text: str, called: Collection[str]) -> list[tuple[str | None, str]]:
         """Say what was wrong with the calls in a text that the model wrote in an earlier turn.
@@ -314,8 +313,8 @@ class Request:
     """What was asked for."""
     messages: list[dict[str, Any]]
     """The conversation for the model, in OpenAI's form."""
-    accepts: ClassCheck | None = None
-    """Whether a tool takes arguments that its schema does not."""
+    class_check: ClassCheck | None = None
+    """What a framework's own class says of a tool's arguments. `None`: the schemas decide."""
     output_tools: Collection[str] = ()
     """The tools that run nothing, as their arguments are the answer."""
     answers_unknown: bool = True
