@@ -19,22 +19,26 @@ class Written:
         """What is before the end of the last call."""
         self._settled_to = 0
         """How many characters that has."""
-        self.recent = GrowingText()
-        """What has come since, to which the next text is added."""
+        self._recent = GrowingText()
+        """What has come since."""
+
+    def add(self, text: str) -> None:
+        """Add the next text."""
+        self._recent.add(text)
 
     def take_call(self, span: Span) -> bool:
         """Note where the next call is, and return whether a token before it ends a turn."""
-        recent, start, end = self.recent.joined(), *(place - self._settled_to for place in span)
+        recent, start, end = self._recent.joined(), *(place - self._settled_to for place in span)
         self._settled.append(recent[:end])
         self._settled_to = span[1]
-        self.recent = GrowingText(recent[end:])
+        self._recent = GrowingText(recent[end:])
         return search_end_of_turn(recent, 0, start) is not None
 
     @property
     def text(self) -> str:
         """All of it."""
         self._settled = ["".join(self._settled)]
-        return self._settled[0] + self.recent.joined()
+        return self._settled[0] + self._recent.joined()
 
 
 class Thoughts:

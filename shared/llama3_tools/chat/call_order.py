@@ -50,7 +50,7 @@ class CallOrder:
         """The calls that were handed out."""
         self.repeated: list[ToolCall] = []
         self.surplus: list[ToolCall] = []
-        self.is_interrupted = True
+        self._is_interrupted = True
         """Whether something that ends a run is between the last call and what comes next."""
         self._parallel = parallel
         self._reports_repeats = repeated_calls == "report"
@@ -82,15 +82,23 @@ class CallOrder:
         answered = (arguments for one, arguments in self._answered.values() if one == name)
         return any(all(str(value) in told for value in arguments.values()) for arguments in answered)
 
+    def interrupt(self) -> None:
+        """End the run: text, a thought, or a token that ends a turn comes after the last call."""
+        self._is_interrupted = True
+
+    def report_repeat(self, call: ToolCall) -> None:
+        """Report a call that does not run again."""
+        self.repeated.append(call)
+
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Add the next call of the text, and return the calls that are to be handed out now."""
         key = key_of(call.name, call.arguments)
-        if self.is_interrupted:
-            self._run_before, self._run, self.is_interrupted = self._run, set(), False
+        if self._is_interrupted:
+            self._run_before, self._run, self._is_interrupted = self._run, set(), False
         self._run.add(key)
         self._in_text[key] += 1
         if self._reports_repeats and key in self._run_before:
-            self.repeated.append(call)
+            self.report_repeat(call)
             return []
         return self._accept(call)
 

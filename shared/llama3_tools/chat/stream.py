@@ -137,13 +137,14 @@ class ChatStream:
         if self._reply is not None:
             self._require_open("feed()")
         if type(delta) is dict and len(delta) == 1 and type(text := delta.get("content")) is str:
-            self._content.is_given = True  # as nearly all deltas are
+            self._content.note_content()  # as nearly all deltas are
             return self._feed_text(text)
         parts = split_message(delta)
         deltas: list[Delta] = [parts.rest] if parts.rest else []
         if parts.reasoning:
             deltas.append(self._thoughts.add(parts.reasoning, is_server=True))
-        self._content.is_given = self._content.is_given or parts.has_content
+        if parts.has_content:
+            self._content.note_content()
         for part in parts.content:
             if isinstance(part, str):
                 deltas += self._feed_text(part)
@@ -219,7 +220,7 @@ class ChatStream:
     def _feed_text(self, text: str) -> list[Delta]:
         if not text:
             return []
-        self._written.recent.add(text)
+        self._written.add(text)
         events = (self._stream or self._text).feed(text)
         return self._to_deltas(events if self._message is None else self._message.feed(text, events))
 
@@ -232,10 +233,10 @@ class ChatStream:
             if isinstance(event, TextDelta):
                 if not event.text.isspace():
                     deltas += self._settle_told_of(is_told=True)
-                self._order.is_interrupted = self._order.is_interrupted or not event.text.isspace()
+                    self._order.interrupt()
                 deltas += self._say(self._content.add(event.text))
             elif isinstance(event, ReasoningDelta):
-                self._order.is_interrupted = True
+                self._order.interrupt()
                 deltas.append(self._thoughts.add(event.text, is_server=False))
             elif isinstance(event, CallProgress):
                 progress = {**asdict(event), "name": self._reader.names.own(event.name)}
@@ -277,7 +278,7 @@ class ChatStream:
 
     def _take_call(self, call: ToolCall) -> list[Delta]:
         if self._written.take_call(call.span):
-            self._order.is_interrupted = True
+            self._order.interrupt()
         if (refused := self._reader.refuse_unwanted(call, self._text_of)) is not None:
             self._unwanted.append(refused)
             self._content.hold_all()
@@ -297,7 +298,7 @@ class ChatStream:
             return []
         if not is_told:
             return self._take_call(call)
-        self._order.repeated.append(call)
+        self._order.report_repeat(call)
         return self._say(self._content.add_call(self._text_of(call)))
 
     def _end_due(self, due: DueCall, refused: list[RefusedCall]) -> list[Delta]:
