@@ -30,10 +30,10 @@ def coerced_arguments(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
         The `id` and the `name` of each such call, its arguments as the model has `written` them, the `changes` and the
         `problems`; and its `deviations` and what it was `repaired_from`, if there is something to tell.
     """
-    return [_described(call) for call in calls if _is_told(call)]
+    return [_described(call) for call in calls if _is_reported(call)]
 
 
-def _is_told(call: ToolCall) -> bool:
+def _is_reported(call: ToolCall) -> bool:
     return bool(call.changes or call.problems or call.deviations or call.repaired_from is not None)
 
 

@@ -10,7 +10,7 @@ from llama3_tools.chat.options import RepeatedCalls
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import ToolCall
 
-_TOLD_IN = 1024
+_RETOLD_WITHIN = 1024
 """In how much text after a tool's name the values of its arguments are looked for."""
 
 Answered: TypeAlias = tuple[str, Mapping[str, Any]]
@@ -65,22 +65,22 @@ class CallOrder:
         return len(self.called) + len(self.waiting)
 
     def was_answered(self, call: ToolCall) -> bool:
-        """Return whether a call was just answered, so that an answer with words after it tells of that."""
+        """Return whether a call was just answered, so that an answer with words after it retells that."""
         return self._reports_repeats and bool(self._answered) and key_of(call.name, call.arguments) in self._answered
 
-    def tells_of_answered(self, name: str | None, text: str, at: int) -> bool:
-        """Return whether a tool's name in another form than JSON tells of a call that was just answered.
+    def retells_answered(self, name: str | None, text: str, at: int) -> bool:
+        """Return whether a tool's name in another form than JSON retells a call that was just answered.
 
         Args:
             name: the tool's name.
-            text: what the model wrote. It tells of a call if it has each value of its arguments after the name.
+            text: what the model wrote. It retells a call if it has each value of its arguments after the name.
             at: the index of the name in the text.
         """
         if not (self._answered and self._reports_repeats) or text[at : at + 1] in {"{", "[", "<"}:
             return False
-        told = text[at : at + _TOLD_IN]
+        after = text[at : at + _RETOLD_WITHIN]
         answered = (arguments for one, arguments in self._answered.values() if one == name)
-        return any(all(str(value) in told for value in arguments.values()) for arguments in answered)
+        return any(all(str(value) in after for value in arguments.values()) for arguments in answered)
 
     def interrupt(self) -> None:
         """End the run: text, a thought, or a token that ends a turn comes after the last call."""

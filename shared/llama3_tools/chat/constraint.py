@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, status_of, told_by
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, error_text, status_of
 from llama3_tools.strict import response_json_schema
 from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
@@ -108,7 +108,7 @@ class ServerConstraint:
             return False
         self.is_on = False
         # A server in trouble is none that refuses: llama.cpp's, which does so with the same status, says what.
-        self._is_let_go = status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(_SAYS_SO.search(told_by(error)))
+        self._is_let_go = status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(_SAYS_SO.search(error_text(error)))
         return True
 
     def remember_refusal(self) -> None:

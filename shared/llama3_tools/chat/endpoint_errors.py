@@ -90,7 +90,7 @@ def endpoint_fault(error: BaseException) -> EndpointFault | None:
     names = {type(cause).__name__ for cause in _causes(error)}
     if fault := next((fault for fault, known in _BY_NAME if names & known), None):
         return fault
-    text = told_by(error).lower()
+    text = error_text(error).lower()
     status = status_of(error) or HTTPStatus.OK
     is_page = any(part in text for part in _PAGE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -103,7 +103,7 @@ def endpoint_fault(error: BaseException) -> EndpointFault | None:
     return _fault_of_request(text)
 
 
-def told_by(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return what an error says, and its body, where openai 3 leaves all but the message."""
     return f"{error} {getattr(error, 'body', None) or ''}"
 

@@ -85,8 +85,8 @@ class ChatStream:
         """What the model wrote for it."""
         self._unwanted: list[RefusedCall] = []
         """Calls that were read, and never run."""
-        self._told_of: ToolCall | None = None
-        """A call that was just answered: if text follows, it is told of."""
+        self._maybe_retold: ToolCall | None = None
+        """A call that was just answered: if text follows, the model only retells it."""
         self._earlier = earlier
         self._separator = BLANK_LINE if earlier.has_text else ""
         self._has_text = earlier.has_text
@@ -169,7 +169,7 @@ class ChatStream:
             require_str(finish_reason, "finish_reason must be a str or None")
         complete = is_complete(finish_reason)
         text = self._text
-        deltas = [*self._end_text(text.flush(complete=complete)), *self._settle_told_of()]
+        deltas = [*self._end_text(text.flush(complete=complete)), *self._settle_retold()]
         extraction = text.extraction
         refused = [*self._refused_in(extraction), *self._unwanted]
         if self._due is not None:
@@ -195,7 +195,7 @@ class ChatStream:
         self._require_open("abort()")
         text = self._text
         deltas = self._end_text(text.abort())
-        deltas += self._settle_told_of(is_told=True)
+        deltas += self._settle_retold(is_text=True)
         deltas += self._release()
         refused = [*self._refused_in(text.extraction), *self._unwanted]
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
@@ -232,7 +232,7 @@ class ChatStream:
         for event in events:
             if isinstance(event, TextDelta):
                 if not event.text.isspace():
-                    deltas += self._settle_told_of(is_told=True)
+                    deltas += self._settle_retold(is_text=True)
                     self._order.interrupt()
                 deltas += self._say(self._content.add(event.text))
             elif isinstance(event, ReasoningDelta):
@@ -242,7 +242,7 @@ class ChatStream:
                 progress = {**asdict(event), "name": self._reader.names.own(event.name)}
                 deltas.append({"tool_call_progress": progress})
             else:
-                deltas += [*self._settle_told_of(), *self._read_call(event.tool_call)]
+                deltas += [*self._settle_retold(), *self._read_call(event.tool_call)]
         return deltas
 
     def _first_attempt(self) -> str | None:
@@ -255,11 +255,11 @@ class ChatStream:
         return self._attempt
 
     def _is_reported(self, one: Rejection) -> bool:
-        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered."""
+        """Return whether the model is told of an attempt: not if it retells a result, or a call just answered."""
         if not self._reader.reports(one, is_due=self._is_due):
             return False
         text, at = self._written.text, one.span[0]
-        return not (is_after_heading(text, at) or self._order.tells_of_answered(one.name, text, at))
+        return not (is_after_heading(text, at) or self._order.retells_answered(one.name, text, at))
 
     def _release(self) -> list[Delta]:
         """Return the delta of what is held. From now on, nothing is."""
@@ -272,7 +272,7 @@ class ChatStream:
         if self._due is not None:
             call = self._due.whole(call, self._written.text[slice(*call.span)])
         elif not self._is_due and self._order.was_answered(call):
-            self._told_of = call
+            self._maybe_retold = call
             return []
         return self._take_call(call)
 
@@ -291,12 +291,12 @@ class ChatStream:
             self._content.hold_all()
         return [*self._release(), *self._hand_out(taken)] if taken else []
 
-    def _settle_told_of(self, *, is_told: bool = False) -> list[Delta]:
+    def _settle_retold(self, *, is_text: bool = False) -> list[Delta]:
         """Add the call that was just answered, if there is one. If text follows, it is reported, and stays text."""
-        call, self._told_of = self._told_of, None
+        call, self._maybe_retold = self._maybe_retold, None
         if call is None:
             return []
-        if not is_told:
+        if not is_text:
             return self._take_call(call)
         self._order.report_repeat(call)
         return self._say(self._content.add_call(self._text_of(call)))
