@@ -30,8 +30,9 @@ from llama3_tools.chat.options import (
     chat_options,
 )
 from llama3_tools.chat.report import REFUSED_TOOL_CALLS, RefusedCall, Reply, Report
+from llama3_tools.chat.request import Request
 from llama3_tools.chat.stream import ChatStream
-from llama3_tools.chat.tool_chat import Request, ToolChat
+from llama3_tools.chat.tool_chat import ToolChat
 from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.options import read_options
 
