@@ -17,7 +17,6 @@ from llama3_tools.chat.endpoint_errors import (
     failed_generation,
 )
 from llama3_tools.chat.finish_reason import finish_reason_in, is_complete
-from llama3_tools.chat.growing_arguments import arguments_so_far
 from llama3_tools.chat.kept_chats import kept_chat
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck, class_problems
 from llama3_tools.chat.options import (
@@ -29,6 +28,7 @@ from llama3_tools.chat.options import (
     ToolsPlace,
     chat_options,
 )
+from llama3_tools.chat.partial_arguments import arguments_so_far
 from llama3_tools.chat.report import REFUSED_TOOL_CALLS, RefusedCall, Reply, Report
 from llama3_tools.chat.request import Request
 from llama3_tools.chat.stream import ChatStream

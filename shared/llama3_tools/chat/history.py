@@ -14,7 +14,7 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-from llama3_tools.arguments.native_arguments import GrowingArguments
+from llama3_tools.arguments.server_arguments import GrowingArguments
 from llama3_tools.chat.call_order import Answered, key_of
 from llama3_tools.chat.messages import (
     RESULT_ROLES,
