@@ -14,7 +14,7 @@ from llama3_tools.chat.messages import Message, joined_text, with_text
 from llama3_tools.chat.misfits import ClassCheck
 from llama3_tools.chat.report import MISFIT, Earlier, Reply
 from llama3_tools.chat.stream import ChatStream
-from llama3_tools.chat.tool_choice import Choice
+from llama3_tools.chat.tool_choice import RequestedChoice
 from llama3_tools.errors import ToolDefinitionError
 from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
@@ -32,7 +32,7 @@ class Request:
 
     chat: ToolChat
     """The chat that made it."""
-    choice: Choice
+    choice: RequestedChoice
     """What was asked for."""
     messages: list[dict[str, Any]]
     """The conversation for the model, in OpenAI's form."""

@@ -17,7 +17,7 @@ from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import Reply
 from llama3_tools.chat.request import Request
 from llama3_tools.chat.stream import ChatStream
-from llama3_tools.chat.tool_choice import Choice, read_tool_choice
+from llama3_tools.chat.tool_choice import RequestedChoice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.errors import a_type
@@ -251,7 +251,7 @@ class ToolChat:
         return AnswerReader(extractor, without_start, tools, coercers, read, self._names, self._complaints)
 
     def _messages_for_model(
-        self, messages: Sequence[Message], choice: Choice, class_check: ClassCheck | None
+        self, messages: Sequence[Message], choice: RequestedChoice, class_check: ClassCheck | None
     ) -> list[dict[str, Any]]:
         options = self.options
         if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
