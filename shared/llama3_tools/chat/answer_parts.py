@@ -46,14 +46,14 @@ class Thoughts:
 
     def __init__(self, *, follow: bool) -> None:
         self._text = GrowingText()
-        self._is_server = True
+        self._from_server = True
         self._separator = BLANK_LINE if follow else ""
 
-    def add(self, text: str, *, is_server: bool) -> dict[str, Any]:
+    def add(self, text: str, *, from_server: bool) -> dict[str, Any]:
         """Add the next text, and return its delta."""
-        if self._text and self._is_server is not is_server:
+        if self._text and self._from_server is not from_server:
             text = f"{BLANK_LINE}{text.lstrip()}"
-        self._is_server = is_server
+        self._from_server = from_server
         self._text.add(text)
         separator, self._separator = self._separator, ""
         return {"reasoning_content": separator + text}

@@ -100,7 +100,7 @@ class Content:
         return self._let_out(held)
 
     def whole(self, *, has_calls: bool) -> str | list[Any] | None:
-        """Return all of it, what is held too."""
+        """Return the whole content, held text included."""
         pieces = [one.joined() if isinstance(one, GrowingText) else one for one in (*self._out, self._held)]
         content = content_of([piece for piece in pieces if piece != ""])
         if has_calls and isinstance(content, str):

@@ -74,7 +74,7 @@ class ChatStream:
             reader: reads the text and the server's calls.
             order: decides which calls run.
             earlier: what earlier answers of the turn had. What goes out follows it after a blank line.
-            due: the one tool that has to be called, if there is one.
+            due: finds the object that is the due call; `None`: no object can be one.
             may_retry: whether the model may be asked again.
             is_due: whether a call has to be made.
         """
@@ -142,7 +142,7 @@ class ChatStream:
         parts = split_message(delta)
         deltas: list[Delta] = [parts.rest] if parts.rest else []
         if parts.reasoning:
-            deltas.append(self._thoughts.add(parts.reasoning, is_server=True))
+            deltas.append(self._thoughts.add(parts.reasoning, from_server=True))
         if parts.has_content:
             self._content.note_content()
         for part in parts.content:
@@ -237,7 +237,7 @@ class ChatStream:
                 deltas += self._say(self._content.add(event.text))
             elif isinstance(event, ReasoningDelta):
                 self._order.interrupt()
-                deltas.append(self._thoughts.add(event.text, is_server=False))
+                deltas.append(self._thoughts.add(event.text, from_server=False))
             elif isinstance(event, CallProgress):
                 progress = {**asdict(event), "name": self._reader.names.own(event.name)}
                 deltas.append({"tool_call_progress": progress})
@@ -262,7 +262,7 @@ class ChatStream:
         return not (is_after_heading(text, at) or self._order.retells_answered(one.name, text, at))
 
     def _release(self) -> list[Delta]:
-        """Return the delta of what is held. From now on, nothing is."""
+        """Return the held text as a delta, and hold nothing more."""
         return self._say(self._content.release())
 
     def _read_call(self, call: ToolCall) -> list[Delta]:

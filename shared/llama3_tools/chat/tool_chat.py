@@ -198,7 +198,7 @@ class ToolChat:
         return render_complaints(told, is_due=request.is_due) or nothing
 
     def _due(self, request: Request, reader: AnswerReader) -> DueCall | None:
-        """Return what finds an object that is the call that is due; `None` if none is, or none can be so."""
+        """Return what takes a bare object for the call that is due; `None` if none is due."""
         if not request.is_due:
             return None
         name = request.choice.tool
