@@ -10,7 +10,6 @@
 
 from llama3_tools.chat.constraint import Constrain, ServerConstraint
 from llama3_tools.chat.endpoint_errors import (
-    NOT_A_COMPLETION,
     EndpointFault,
     add_advice,
     endpoint_fault,
@@ -37,7 +36,6 @@ from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.options import read_options
 
 __all__ = [
-    "NOT_A_COMPLETION",
     "REFUSED_TOOL_CALLS",
     "ArgumentChecks",
     "ChatOption",
