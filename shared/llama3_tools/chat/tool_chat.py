@@ -20,7 +20,7 @@ from llama3_tools.chat.stream import ChatStream
 from llama3_tools.chat.tool_choice import RequestedChoice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
-from llama3_tools.errors import a_type
+from llama3_tools.errors import a_type, require_options
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
@@ -71,6 +71,7 @@ class ToolChat:
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: an option has a value that it cannot have, or `repair` has no `tools` to go by.
         """
+        require_options("ToolChat", changes, ChatOption.__optional_keys__)
         chosen = chat_options(options, changes)
         declared = None if tools is None else declare_tools(tools)
         self._set_up(declared, chosen, ToolNames(declared or {}))
