@@ -78,7 +78,7 @@ class ChatOptions:
     constrain: Constrain = "auto"
     """How the server is held to a call that is due, as the tool choice requires one, or to the strict response format:
     by a schema in OpenAI's `response_format` (`"json_schema"`), in that of llama-cpp-python's server (`"json_object"`),
-    or not (`"off"`). With `"auto"`, a server that refuses the schema is asked without it from then on."""
+    or not (`"off"`). With `"auto"`, adapters ask a server that refuses the schema without it from then on."""
 
     def __post_init__(self) -> None:
         """Check the options."""
