@@ -21,7 +21,7 @@ from langchain_llama3_tools.conversation import flatten_tool_messages
 from langchain_llama3_tools.options import CHAT_OPTIONS, changed_options, known
 from langchain_llama3_tools.runs import Manager, with_step_manager
 from langchain_llama3_tools.structured import ObjectReader
-from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, accepting, bound_chat, output_tools
+from langchain_llama3_tools.tools import LangChainToolChoice, LangChainToolLike, bound_chat, class_check, output_tools
 from langchain_llama3_tools.turn import Turn
 from llama3_tools.chat import ArgumentChecks, ChatOptions, ClassCheck, chat_options
 from llama3_tools.errors import a_type
@@ -63,8 +63,8 @@ class Llama3ToolModel(BaseChatModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    _accepts: ClassCheck | None = PrivateAttr(default=None)
-    """Whether a bound tool accepts arguments that its schema does not."""
+    _class_check: ClassCheck | None = PrivateAttr(default=None)
+    """What a class among the bound tools says of arguments."""
     _output_tools: tuple[str, ...] = PrivateAttr(default=())
     """The tools that are bound and run nothing."""
     _previews: bool = PrivateAttr(default=False)
@@ -133,7 +133,7 @@ class Llama3ToolModel(BaseChatModel):
         converted = [tool.to_openai() for tool in chat.tools.values()]
         given = {"parallel_tool_calls": parallel_tool_calls, "response_format": response_format}
         model = self.model_copy()
-        model._accepts, model._output_tools = accepting(tools), output_tools(tools)
+        model._class_check, model._output_tools = class_check(tools), output_tools(tools)
         kwargs |= {name: value for name, value in given.items() if value is not None}
         bound: Runnable[LanguageModelInput, AIMessage] = model.bind(tools=converted, tool_choice=tool_choice, **kwargs)
         return bound
@@ -183,7 +183,7 @@ class Llama3ToolModel(BaseChatModel):
     ) -> Runnable[LanguageModelInput, Any]:
         tools = bound_chat([schema], self.options).tools
         kind = schema if isinstance(schema, type) and issubclass(schema, (BaseModel, BaseModelV1)) else None
-        misfits = partial(ArgumentChecks(tools).misfits, accepts=accepting([schema]))
+        misfits = partial(ArgumentChecks(tools).misfits, class_check=class_check([schema]))
         reader = ObjectReader(next(iter(tools.values())), kind, misfits, include_raw=include_raw)
         model = self.model_copy()
         model._previews = reader.previews

@@ -52,8 +52,8 @@ def _tool_dicts(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
     return [_to_dict(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
 
 
-def accepting(tools: Iterable[object]) -> ClassCheck | None:
-    """Return the check whether a tool accepts arguments that its schema does not; `None` without classes."""
+def class_check(tools: Iterable[object]) -> ClassCheck | None:
+    """Return what the classes among the tools say of arguments; `None` without classes."""
     classes: dict[str, Any] = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
     models = [one for one in tools if isinstance(one, type) and issubclass(one, BaseModel)]
     classes |= {one.model_config.get("title") or one.__name__: one for one in models}

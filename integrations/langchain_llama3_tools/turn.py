@@ -18,12 +18,12 @@ from langchain_llama3_tools.conversation import to_dict, to_message
 from langchain_llama3_tools.runs import Step
 from langchain_llama3_tools.settings import constraint_settings, tool_settings
 from langchain_llama3_tools.tools import bound_chat
-from llama3_tools.chat import NOT_A_COMPLETION, Request, ServerConstraint, add_advice
+from llama3_tools.chat import EndpointFault, Request, ServerConstraint, add_advice
 
 if TYPE_CHECKING:
     from langchain_llama3_tools.model import Llama3ToolModel
 
-_NO_RESPONSE = f"No generation chunks were returned ({NOT_A_COMPLETION})"
+_NO_RESPONSE = f"No generation chunks were returned ({EndpointFault.NOT_A_COMPLETION.value})"
 """Of a stream without anything, such as a web page read as one. LangChain says the first half of it."""
 # Some models need a run manager. What they tell it has calls in it, so nobody listens.
 _NOBODY = CallbackManagerForLLMRun.get_noop_manager()
@@ -43,7 +43,7 @@ class Turn:
             [*map(to_dict, messages)],
             tool_choice=given.pop("tool_choice", None),
             parallel_tool_calls=given.pop("parallel_tool_calls", None),
-            accepts=model._accepts,
+            class_check=model._class_check,
             output_tools=model._output_tools,
         )
         self._next: Request | None = self._request

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from llama3_tools import Llama3ToolsError, MissingExtraError
-from llama3_tools.chat import NOT_A_COMPLETION
+from llama3_tools.chat import EndpointFault
 
 _MOST_SHOWN = 500
 _KINDS: dict[int, str] = {
@@ -133,8 +133,8 @@ def bad_request(message: str, param: str, code: str | None = None) -> GatewayErr
 def no_completion(data: bytes) -> BrokenOffError:
     """Return the error for an upstream's answer that cannot be read."""
     said = f": {shortened(data.decode('utf-8', 'replace'))}" if data else _NOTHING
-    message = f"{NOT_A_COMPLETION} It has sent{said}"
-    return BrokenOffError(message, code="no_completion", reason=NOT_A_COMPLETION)
+    message = f"{EndpointFault.NOT_A_COMPLETION.value} It has sent{said}"
+    return BrokenOffError(message, code="no_completion", reason=EndpointFault.NOT_A_COMPLETION.value)
 
 
 def shortened(text: str) -> str:

@@ -17,7 +17,7 @@ from llama3_gateway.framing import (
     written,
 )
 from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
-from llama3_tools.chat import NOT_A_COMPLETION, Reply, Request
+from llama3_tools.chat import EndpointFault, Reply, Request
 
 _OF_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
 _OF_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
@@ -47,7 +47,7 @@ class ChatDialect:
 
     path = "/v1/chat/completions"
     media = b"text/event-stream"
-    not_there = NOT_A_COMPLETION
+    not_there = EndpointFault.NOT_A_COMPLETION.value
 
     def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages as they are."""

@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, MessageRole
 
 from llama3_tools import OpenAIToolCall
-from llama3_tools.chat import NOT_A_COMPLETION, Reply, Report, Request, finish_reason_in
+from llama3_tools.chat import EndpointFault, Reply, Report, Request, finish_reason_in
 from llama3_tools.errors import a_type
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
@@ -20,7 +20,7 @@ AnyResponse: TypeAlias = ChatResponse | CompletionResponse
 
 Delta: TypeAlias = dict[str, Any]
 _THINKING = "thinking_delta"
-_NO_RESPONSE = f"The LLM's stream ended without a response: {NOT_A_COMPLETION}"
+_NO_RESPONSE = f"The LLM's stream ended without a response: {EndpointFault.NOT_A_COMPLETION.value}"
 """Of a stream without anything, such as a web page read as one."""
 
 

@@ -46,7 +46,7 @@ from llama3_tools.errors import a_type, require_options
 from llama_index_llama3_tools.errors import MalformedToolCallError
 from llama_index_llama3_tools.messages import to_dicts, to_messages, with_own_roles
 from llama_index_llama3_tools.structured import GrowingObject
-from llama_index_llama3_tools.tools import accepting, as_tools, output_tool, rename_tools, tool_dicts
+from llama_index_llama3_tools.tools import as_tools, class_check, output_tool, rename_tools, tool_dicts
 from llama_index_llama3_tools.turns import Turn
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
     options: Annotated[ChatOptions, WithJsonSchema({"type": "string"})] = Field(
         description="How conversations are held."
     )
-    _accepts: ClassCheck | None = PrivateAttr(default=None)
+    _class_check: ClassCheck | None = PrivateAttr(default=None)
     """Says what does not fit in an object, if a program wants one."""
 
     def __init__(self, llm: LLM, **options: Unpack[_Option]) -> None:
@@ -358,7 +358,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
             to_dicts([*(chat_history or ()), *said]),
             tool_choice=tool_choice,
             parallel_tool_calls=allow_parallel_tool_calls,
-            accepts=accepting(tools),
+            class_check=class_check(tools),
         )
         if request.tools:
             kwargs |= {
@@ -384,11 +384,11 @@ class Llama3ToolLLM(FunctionCallingLLM):
         """Return the LLM for a program, which runs the tools given and no others."""
         read = replace(self.options.read, on_unknown_tool="text")
         llm = self.model_copy(update={"options": replace(self.options, read=read)})
-        llm._accepts = accepting(tools)  # noqa: SLF001 (the same class)
+        llm._class_check = class_check(tools)  # noqa: SLF001 (the same class)
         return llm
 
     def _misfits(self, call: ToolSelection) -> list[RefusedCall]:
         """Return the call if a program wants an object of a class and the arguments do not fit it."""
-        problems = "; ".join((self._accepts(call.tool_name, call.tool_kwargs) if self._accepts else None) or ())
+        problems = "; ".join((self._class_check(call.tool_name, call.tool_kwargs) if self._class_check else None) or ())
         written = render_tool_call(call.tool_name, call.tool_kwargs)
         return [RefusedCall(call.tool_id, call.tool_name, "misfit", problems, written, None, "")] if problems else []

@@ -66,8 +66,8 @@ def output_tool(output_cls: type[BaseModel]) -> FunctionTool:
     return _with_whole_schema(get_function_tool(output_cls))
 
 
-def accepting(tools: Iterable[Any]) -> ClassCheck | None:
-    """Return what says whether arguments become an object; `None` if no tool makes one.
+def class_check(tools: Iterable[Any]) -> ClassCheck | None:
+    """Return what the tools' classes say of arguments; `None` if no tool makes an object.
 
     The class accepts more than its schema says. Other functions get what the model wrote, whatever describes them.
     """

@@ -169,4 +169,4 @@ class Turn(Generic[_Response]):
 def _may_be_several(request: Request) -> bool:
     """Return whether a program wants several objects. A server can only be held to a single one."""
     is_strict = request.chat.options.prompt_format == "strict"  # which has room for one
-    return request.accepts is not None and request.choice.parallel and not is_strict
+    return request.class_check is not None and request.choice.parallel and not is_strict

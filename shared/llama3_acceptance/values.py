@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from llama3_tools.chat.tool_prompt import ToolsIn
 from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.options import ReadOptions
@@ -28,9 +29,6 @@ ResponseFormat: TypeAlias = Literal["json_schema", "json_object", "none"]
 SuitePromptFormat: TypeAlias = Literal["json", "function", "pythonic", "native", "strict"]
 """How tools are put to a model: in the prompt, in one of its forms or for the strict format, or in the request's
 `tools`."""
-
-ToolsIn: TypeAlias = Literal["user", "system"]
-"""The message that the tools are put in front of."""
 
 Source: TypeAlias = Literal["native", "text", "none"]
 """Where calls were found: in the response's `tool_calls`, in its text, or nowhere."""
@@ -236,7 +234,8 @@ class Prompt:
     """A format of `render_tool_prompt`; `"native"`: the tools go to the server in `tools`, not into the prompt; or
     `"strict"`: the answer has to be the one object of the strict response format."""
     tools_in: ToolsIn = "user"
-    """The message that the tools are put in front of: the first of the user's, as Meta does it, or the system's."""
+    """The message that the tools are put into: before the first user message's text, as Meta does it, or after the
+    system message's."""
     examples: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     """Messages before each case's own: commands, and the calls that answer them, for a model that needs to be shown."""
     multiple: bool = False

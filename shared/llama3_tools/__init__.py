@@ -25,7 +25,6 @@ from llama3_tools.limits import Limits
 from llama3_tools.options import OnUnknownTool, ReadOption, ReadOptions, new_call_id
 from llama3_tools.prompts import (
     PromptFormat,
-    ToolChoice,
     render_response_prompt,
     render_tool_call,
     render_tool_calls,
@@ -35,6 +34,7 @@ from llama3_tools.prompts import (
 from llama3_tools.reader.stream import ExtractionStream
 from llama3_tools.strict import parse_response, response_json_schema
 from llama3_tools.tools import Tool, ToolLike, declare_tools
+from llama3_tools.tools.choice import ToolChoice
 from llama3_tools.values import (
     ArgumentChange,
     ArgumentProblem,

@@ -13,9 +13,9 @@ from typing import Any
 
 from llama3_acceptance.rendering import shown_json
 from llama3_acceptance.values import FoundCall
-from llama3_tools.arguments.call_report import COERCED_ARGUMENTS
-from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict
+from llama3_tools.arguments.server_arguments import GrowingArguments, is_strict
 from llama3_tools.chat import finish_reason_in
+from llama3_tools.chat.report import COERCED_ARGUMENTS
 from llama3_tools.errors import a_type
 from llama3_tools.literals.json_object import parse_object
 from llama3_tools.reader.json_calls import OTHER_NAMES

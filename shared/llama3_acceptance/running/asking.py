@@ -9,13 +9,11 @@ from typing import Any
 
 from llama3_acceptance.values import Case, Prompt, Suite
 from llama3_tools.chat import ChatOptions, kept_chat
+from llama3_tools.chat.constraint import LONGEST_STRING
 from llama3_tools.chat.history import flatten_history
 from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.prompts import render_response_prompt
 from llama3_tools.strict.schema import response_json_schema
-
-_MAX_STRING = 200
-"""The most characters of a string for llama-cpp-python's server, whose strings need not end."""
 
 
 def ask(case: Case, suite: Suite) -> dict[str, Any]:
@@ -57,7 +55,7 @@ def _response_format(suite: Suite) -> dict[str, Any]:
     if kind == "json_schema":
         schema = response_json_schema(suite.tools, multiple=multiple)
         return {"response_format": {"type": kind, "json_schema": {"name": "response", "schema": schema}}}
-    schema = response_json_schema(suite.tools, multiple=multiple, max_string=_MAX_STRING)
+    schema = response_json_schema(suite.tools, multiple=multiple, max_string=LONGEST_STRING)
     return {"response_format": {"type": kind, "schema": schema}}
 
 

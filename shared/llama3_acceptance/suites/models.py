@@ -23,7 +23,8 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import ValidationInfo
 
-from llama3_acceptance.values import Equality, Mode, ResponseFormat, SuitePromptFormat, ToolsIn
+from llama3_acceptance.values import Equality, Mode, ResponseFormat, SuitePromptFormat
+from llama3_tools.chat.tool_prompt import ToolsIn
 from llama3_tools.formats import FormatName
 
 SCHEMA_FILE = Path(__file__).parents[1] / "suite.schema.json"

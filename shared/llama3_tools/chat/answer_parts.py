@@ -19,22 +19,26 @@ class Written:
         """What is before the end of the last call."""
         self._settled_to = 0
         """How many characters that has."""
-        self.recent = GrowingText()
-        """What has come since, to which the next text is added."""
+        self._recent = GrowingText()
+        """What has come since."""
+
+    def add(self, text: str) -> None:
+        """Add the next text."""
+        self._recent.add(text)
 
     def take_call(self, span: Span) -> bool:
         """Note where the next call is, and return whether a token before it ends a turn."""
-        recent, start, end = self.recent.joined(), *(place - self._settled_to for place in span)
+        recent, start, end = self._recent.joined(), *(place - self._settled_to for place in span)
         self._settled.append(recent[:end])
         self._settled_to = span[1]
-        self.recent = GrowingText(recent[end:])
+        self._recent = GrowingText(recent[end:])
         return search_end_of_turn(recent, 0, start) is not None
 
     @property
     def text(self) -> str:
         """All of it."""
         self._settled = ["".join(self._settled)]
-        return self._settled[0] + self.recent.joined()
+        return self._settled[0] + self._recent.joined()
 
 
 class Thoughts:
@@ -42,14 +46,14 @@ class Thoughts:
 
     def __init__(self, *, follow: bool) -> None:
         self._text = GrowingText()
-        self._is_server = True
+        self._from_server = True
         self._separator = BLANK_LINE if follow else ""
 
-    def add(self, text: str, *, is_server: bool) -> dict[str, Any]:
+    def add(self, text: str, *, from_server: bool) -> dict[str, Any]:
         """Add the next text, and return its delta."""
-        if self._text and self._is_server is not is_server:
+        if self._text and self._from_server is not from_server:
             text = f"{BLANK_LINE}{text.lstrip()}"
-        self._is_server = is_server
+        self._from_server = from_server
         self._text.add(text)
         separator, self._separator = self._separator, ""
         return {"reasoning_content": separator + text}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from llama3_tools.arguments import Coercer
-from llama3_tools.arguments.native_arguments import with_escaped_halves
+from llama3_tools.arguments.server_arguments import with_escaped_halves
 from llama3_tools.chat.report import MISFIT, NOT_CHOSEN, PLACEHOLDER, RefusedCall
 from llama3_tools.chat.server_calls import UnreadCall
 from llama3_tools.chat.tool_names import ToolNames

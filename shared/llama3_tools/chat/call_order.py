@@ -10,7 +10,7 @@ from llama3_tools.chat.options import RepeatedCalls
 from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import ToolCall
 
-_TOLD_IN = 1024
+_RETOLD_WITHIN = 1024
 """In how much text after a tool's name the values of its arguments are looked for."""
 
 Answered: TypeAlias = tuple[str, Mapping[str, Any]]
@@ -50,7 +50,7 @@ class CallOrder:
         """The calls that were handed out."""
         self.repeated: list[ToolCall] = []
         self.surplus: list[ToolCall] = []
-        self.is_interrupted = True
+        self._is_interrupted = True
         """Whether something that ends a run is between the last call and what comes next."""
         self._parallel = parallel
         self._reports_repeats = repeated_calls == "report"
@@ -65,32 +65,40 @@ class CallOrder:
         return len(self.called) + len(self.waiting)
 
     def was_answered(self, call: ToolCall) -> bool:
-        """Return whether a call was just answered, so that an answer with words after it tells of that."""
+        """Return whether a call was just answered, so that an answer with words after it retells that."""
         return self._reports_repeats and bool(self._answered) and key_of(call.name, call.arguments) in self._answered
 
-    def tells_of_answered(self, name: str | None, text: str, at: int) -> bool:
-        """Return whether a tool's name in another form than JSON tells of a call that was just answered.
+    def retells_answered(self, name: str | None, text: str, at: int) -> bool:
+        """Return whether a tool's name in another form than JSON retells a call that was just answered.
 
         Args:
             name: the tool's name.
-            text: what the model wrote. It tells of a call if it has each value of its arguments after the name.
+            text: what the model wrote. It retells a call if it has each value of its arguments after the name.
             at: the index of the name in the text.
         """
         if not (self._answered and self._reports_repeats) or text[at : at + 1] in {"{", "[", "<"}:
             return False
-        told = text[at : at + _TOLD_IN]
+        after = text[at : at + _RETOLD_WITHIN]
         answered = (arguments for one, arguments in self._answered.values() if one == name)
-        return any(all(str(value) in told for value in arguments.values()) for arguments in answered)
+        return any(all(str(value) in after for value in arguments.values()) for arguments in answered)
+
+    def interrupt(self) -> None:
+        """End the run: text, a thought, or a token that ends a turn comes after the last call."""
+        self._is_interrupted = True
+
+    def report_repeat(self, call: ToolCall) -> None:
+        """Report a call that does not run again."""
+        self.repeated.append(call)
 
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Add the next call of the text, and return the calls that are to be handed out now."""
         key = key_of(call.name, call.arguments)
-        if self.is_interrupted:
-            self._run_before, self._run, self.is_interrupted = self._run, set(), False
+        if self._is_interrupted:
+            self._run_before, self._run, self._is_interrupted = self._run, set(), False
         self._run.add(key)
         self._in_text[key] += 1
         if self._reports_repeats and key in self._run_before:
-            self.repeated.append(call)
+            self.report_repeat(call)
             return []
         return self._accept(call)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 
-from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, status_of, told_by
+from llama3_tools.chat.endpoint_errors import EndpointFault, endpoint_fault, error_text, status_of
 from llama3_tools.strict import response_json_schema
 from llama3_tools.tools import Tool
 from llama3_tools.tools.choice import ToolChoice
@@ -92,29 +92,29 @@ class ServerConstraint:
             settings: what the user asks it with.
         """
         self._model = model
-        self._is_tried = constrain == "auto"
-        refusing = _REFUSING.get(id(model)) if self._is_tried else None
+        self._may_drop = constrain == "auto"
+        refusing = _REFUSING.get(id(model)) if self._may_drop else None
         is_free = not any(map(_is_held, (settings or {}, getattr(model, "__dict__", {}))))
         self.is_on = constrain != "off" and is_free and (refusing is None or refusing() is not model)
-        """Whether it is."""
-        self._is_let_go = False
+        """Whether the next request has the constraint."""
+        self._was_refused = False
 
     def drop_if_refused(self, error: BaseException) -> bool:
         """Return whether an error may be the refusal, so that the server is asked again without it."""
         status = status_of(error)
         may_be = _NAMES_IT.search(str(error)) is not None if status is None else status in _REFUSALS
-        if not (self.is_on and self._is_tried and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
-            self._is_let_go = False  # without it, the server fails as well
+        if not (self.is_on and self._may_drop and may_be) or endpoint_fault(error) in _OTHER_FAULTS:
+            self._was_refused = False  # without it, the server fails as well
             return False
         self.is_on = False
         # A server in trouble is none that refuses: llama.cpp's, which does so with the same status, says what.
-        self._is_let_go = status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(_SAYS_SO.search(told_by(error)))
+        self._was_refused = status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(_SAYS_SO.search(error_text(error)))
         return True
 
     def remember_refusal(self) -> None:
         """Note that an answer came. If it came only without the constraint, remember the refusal, and log it once."""
-        if self._is_let_go:
-            self._is_let_go = False
+        if self._was_refused:
+            self._was_refused = False
             name = type(self._model).__name__
             _LOG.info("%s: the server does not take response_format, and is not asked with it again", name)
             _REFUSING[id(self._model)] = weakref.ref(self._model)

@@ -40,8 +40,7 @@ class Content:
             for_retry: whether the model may be asked again.
             for_due: whether an object may be the call that is due.
         """
-        self.is_given = False
-        """Whether the server has sent a content, be it empty."""
+        self._is_given = False
         self._first_attempt = first_attempt
         self._holds = for_retry or for_due
         """Whether anything is held. It ends with a call that runs: the answer then stays."""
@@ -67,6 +66,10 @@ class Content:
     def text_out(self) -> str:
         """The text that has gone out."""
         return "".join(one.joined() for one in self._out if isinstance(one, GrowingText))
+
+    def note_content(self) -> None:
+        """Note that the server has sent a content, be it empty."""
+        self._is_given = True
 
     def add(self, text: str) -> str:
         """Add the next text that was read, and return what may go out."""
@@ -97,12 +100,12 @@ class Content:
         return self._let_out(held)
 
     def whole(self, *, has_calls: bool) -> str | list[Any] | None:
-        """Return all of it, what is held too."""
+        """Return the whole content, held text included."""
         pieces = [one.joined() if isinstance(one, GrowingText) else one for one in (*self._out, self._held)]
         content = content_of([piece for piece in pieces if piece != ""])
         if has_calls and isinstance(content, str):
             content = content.lstrip()
-        return content or ("" if self.is_given and not has_calls else None)
+        return content or ("" if self._is_given and not has_calls else None)
 
     def _add(self, text: str) -> str:
         self._has_text = self._has_text or not text.isspace()

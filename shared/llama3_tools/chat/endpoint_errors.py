@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from http import HTTPStatus
 
-NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
-
 NO_SUCH_MODEL = re.compile(
     r"\bmodel\b.{0,99}(?:not found|not exist|is unknown|\bunknown(?!\s+\w))|no such model|model_not_found",
     re.IGNORECASE | re.DOTALL,
@@ -45,7 +43,7 @@ class EndpointFault(Enum):
     PROXY = "a proxy answered instead of the server: is its upstream server running?"
     """A web page says that there is an error. A model server writes none."""
     NO_SUCH_MODEL = "the server has no model {name!r}: {models} lists those that it has"
-    NOT_A_COMPLETION = NOT_A_COMPLETION
+    NOT_A_COMPLETION = "the server's answer is not a completion: does the address end in /v1?"
     """It answers with a web page or other data: most often, the path of the address is wrong."""
     NO_TOOL_ROLE = 'the server does not know this role: use tool_role="user"'
     NO_TOOLS = _IN_THE_PROMPT
@@ -90,7 +88,7 @@ def endpoint_fault(error: BaseException) -> EndpointFault | None:
     names = {type(cause).__name__ for cause in _causes(error)}
     if fault := next((fault for fault, known in _BY_NAME if names & known), None):
         return fault
-    text = told_by(error).lower()
+    text = error_text(error).lower()
     status = status_of(error) or HTTPStatus.OK
     is_page = any(part in text for part in _PAGE)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -103,7 +101,7 @@ def endpoint_fault(error: BaseException) -> EndpointFault | None:
     return _fault_of_request(text)
 
 
-def told_by(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return what an error says, and its body, where openai 3 leaves all but the message."""
     return f"{error} {getattr(error, 'body', None) or ''}"
 

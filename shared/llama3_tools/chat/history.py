@@ -14,7 +14,7 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-from llama3_tools.arguments.native_arguments import GrowingArguments
+from llama3_tools.arguments.server_arguments import GrowingArguments
 from llama3_tools.chat.call_order import Answered, key_of
 from llama3_tools.chat.messages import (
     RESULT_ROLES,
@@ -111,7 +111,7 @@ class _History:
         self._places = count()
         self._results: list[ToolResult] = []
         self._refused: set[str] = set()
-        self._is_told = False
+        self._ends_with_results = False
         """Whether the last message has results, or complaints, in the role of the user."""
         self._answers_refused = False
         """Whether an agent has answered a refused call among the results."""
@@ -139,13 +139,13 @@ class _History:
             self._add_assistant(parts)
             return
         content = content_of(parts.content) if parts.results or not parts.has_content else message["content"]
-        if role == "user" and self._is_told:  # some templates want the roles in turns
+        if role == "user" and self._ends_with_results:  # some templates want the roles in turns
             content = _joined([self.written.pop()["content"], content])
         self.written.append({**parts.rest, "role": role, "content": content})
 
     def end_results(self) -> None:
         """Write the results of one turn, in the order of its calls; those of no known call come last."""
-        self._is_told = False
+        self._ends_with_results = False
         results, self._results = self._results, []
         is_answered, self._answers_refused = bool(results) or self._answers_refused, False
         complaints = render_complaints(self._complaints() if is_answered else (), is_due=self._options.is_due)
@@ -157,7 +157,7 @@ class _History:
             contents[-1:] = [_joined([*contents[-1:], complaints])]
         role = self._options.tool_role if results else "user"
         if role != "tool":
-            self._is_told = role == "user"
+            self._ends_with_results = role == "user"
             self.written.append({"role": role, "content": _joined(contents)})
             return
         for result, content in zip(results, contents, strict=True):

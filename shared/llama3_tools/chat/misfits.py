@@ -50,17 +50,17 @@ class ArgumentChecks:
         self._tools = tools
         self._checks: dict[str, Callable[[dict[str, Any]], tuple[ArgumentProblem, ...]]] = {}
 
-    def misfits(self, name: str, arguments: dict[str, Any], accepts: ClassCheck | None = None) -> list[str]:
+    def misfits(self, name: str, arguments: dict[str, Any], class_check: ClassCheck | None = None) -> list[str]:
         """Say what does not fit, a sentence each. A parameter that the schema forbids is one; an unknown tool has none.
 
         Args:
             name: the tool's name.
             arguments: the arguments, made to fit as far as they can be.
-            accepts: what a framework's class says. `None`: the schema decides.
+            class_check: what a framework's own class says of them. `None`: the schema decides.
         """
         if name not in self._tools:
             return []
-        said = None if accepts is None else accepts(name, arguments)
+        said = None if class_check is None else class_check(name, arguments)
         if said == []:
             return []
         check = self._checks.get(name)

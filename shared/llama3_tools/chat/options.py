@@ -17,13 +17,14 @@ ToolsPlace: TypeAlias = Literal["user", "system", "request"]
 ToolRole: TypeAlias = Literal["user", "tool", "ipython"]
 """The role in which results are sent: `user` passes every template, `tool` is OpenAI's, `ipython` Meta's."""
 
-OnInvalid: TypeAlias = Literal["collect", "raise"]
-"""What a parser makes of a malformed call, which stays in the text: it is collected, or an exception is raised."""
-
-_READ = ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
-
 RepeatedCalls: TypeAlias = Literal["report", "keep"]
 """What happens to a call that repeats the one before it: it is reported and does not run again, or it runs."""
+
+OnInvalid: TypeAlias = Literal["collect", "raise"]
+"""What an adapter's output parser does with a malformed call, which stays in the text: it collects the call, or raises
+an exception."""
+
+_READ = ReadOptions(on_unknown_tool="retry", coerce_arguments=True)
 
 
 class ChatOption(ReadOption, total=False):
@@ -77,7 +78,7 @@ class ChatOptions:
     constrain: Constrain = "auto"
     """How the server is held to a call that is due, as the tool choice requires one, or to the strict response format:
     by a schema in OpenAI's `response_format` (`"json_schema"`), in that of llama-cpp-python's server (`"json_object"`),
-    or not (`"off"`). With `"auto"`, a server that refuses the schema is asked without it from then on."""
+    or not (`"off"`). With `"auto"`, adapters ask a server that refuses the schema without it from then on."""
 
     def __post_init__(self) -> None:
         """Check the options."""

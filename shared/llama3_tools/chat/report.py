@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from llama3_tools.arguments.call_report import coerced_arguments
 from llama3_tools.text import escape_invisible
-from llama3_tools.values import OpenAIMessage, Span, ToolCall, fields_shown, shortened
+from llama3_tools.values import ArgumentChange, ArgumentProblem, OpenAIMessage, Span, ToolCall, fields_shown, shortened
 
 MISFIT = "misfit"
 """Why a call is refused whose arguments do not fit the schema of its tool."""
@@ -18,10 +18,13 @@ NOT_CHOSEN = "not_chosen"
 PLACEHOLDER = "placeholder"
 """Why a call is refused whose arguments are those of the form that a complaint shows."""
 
+COERCED_ARGUMENTS = "coerced_arguments"
+"""The key under which the calls are in which something was changed, deviates, was repaired or does not fit."""
+
 REFUSED_TOOL_CALLS = "refused_tool_calls"
 """The key of a report, and of a message that carries it, under which the calls are that did not run."""
 
-REPORTED = ("coerced_arguments", REFUSED_TOOL_CALLS, "retried_tool_calls", "repeated_tool_calls", "surplus_tool_calls")
+REPORTED = (COERCED_ARGUMENTS, REFUSED_TOOL_CALLS, "retried_tool_calls", "repeated_tool_calls", "surplus_tool_calls")
 """The keys of a report as values of JSON."""
 
 
@@ -153,5 +156,45 @@ class Reply:
         return message  # type: ignore[return-value]  # which has no reasoning_content, and no parts
 
 
+def coerced_arguments(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
+    """Report each call in which something was changed, deviates or does not fit.
+
+    >>> from llama3_tools import extract
+    >>> tool = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}
+    >>> text = '{"name": "wait", "parameters": {"days": "3"}}'
+    >>> [told] = coerced_arguments(extract(text, tools=[tool], coerce_arguments=True).tool_calls)
+    >>> told["written"], told["changes"]
+    ('{"days": "3"}', [{'path': '$.days', 'declared': 'integer', 'before': '3', 'after': 3}])
+
+    Returns:
+        The `id` and the `name` of each such call, its arguments as the model has `written` them, the `changes` and the
+        `problems`; and its `deviations` and what it was `repaired_from`, if there is something to tell.
+    """
+    return [_described(call) for call in calls if _is_reported(call)]
+
+
 def _to_dict(call: RefusedCall) -> dict[str, Any]:
     return {**asdict(call), "span": None if call.span is None else list(call.span)}
+
+
+def _is_reported(call: ToolCall) -> bool:
+    return bool(call.changes or call.problems or call.deviations or call.repaired_from is not None)
+
+
+def _described(call: ToolCall) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "id": call.id,
+        "name": call.name,
+        "written": call.arguments_json,
+        "changes": [_members(change) for change in call.changes],
+        "problems": [_members(problem) | {"reason": str(problem.reason)} for problem in call.problems],
+    }
+    if call.deviations:
+        described["deviations"] = list(call.deviations)
+    if call.repaired_from is not None:
+        described["repaired_from"] = call.repaired_from
+    return described
+
+
+def _members(one: ArgumentChange | ArgumentProblem) -> dict[str, Any]:
+    return {member.name: getattr(one, member.name) for member in fields(one)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from llama3_tools.arguments.native_arguments import GrowingArguments
+from llama3_tools.arguments.server_arguments import GrowingArguments
 from llama3_tools.chat.messages import CallPiece
 from llama3_tools.literals.json_object import skip_json_space
 from llama3_tools.text.json_writing import write_json

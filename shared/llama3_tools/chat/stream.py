@@ -74,7 +74,7 @@ class ChatStream:
             reader: reads the text and the server's calls.
             order: decides which calls run.
             earlier: what earlier answers of the turn had. What goes out follows it after a blank line.
-            due: the one tool that has to be called, if there is one.
+            due: finds the object that is the due call; `None`: no object can be one.
             may_retry: whether the model may be asked again.
             is_due: whether a call has to be made.
         """
@@ -85,8 +85,8 @@ class ChatStream:
         """What the model wrote for it."""
         self._unwanted: list[RefusedCall] = []
         """Calls that were read, and never run."""
-        self._told_of: ToolCall | None = None
-        """A call that was just answered: if text follows, it is told of."""
+        self._maybe_retold: ToolCall | None = None
+        """A call that was just answered: if text follows, the model only retells it."""
         self._earlier = earlier
         self._separator = BLANK_LINE if earlier.has_text else ""
         self._has_text = earlier.has_text
@@ -137,13 +137,14 @@ class ChatStream:
         if self._reply is not None:
             self._require_open("feed()")
         if type(delta) is dict and len(delta) == 1 and type(text := delta.get("content")) is str:
-            self._content.is_given = True  # as nearly all deltas are
+            self._content.note_content()  # as nearly all deltas are
             return self._feed_text(text)
         parts = split_message(delta)
         deltas: list[Delta] = [parts.rest] if parts.rest else []
         if parts.reasoning:
-            deltas.append(self._thoughts.add(parts.reasoning, is_server=True))
-        self._content.is_given = self._content.is_given or parts.has_content
+            deltas.append(self._thoughts.add(parts.reasoning, from_server=True))
+        if parts.has_content:
+            self._content.note_content()
         for part in parts.content:
             if isinstance(part, str):
                 deltas += self._feed_text(part)
@@ -168,7 +169,7 @@ class ChatStream:
             require_str(finish_reason, "finish_reason must be a str or None")
         complete = is_complete(finish_reason)
         text = self._text
-        deltas = [*self._end_text(text.flush(complete=complete)), *self._settle_told_of()]
+        deltas = [*self._end_text(text.flush(complete=complete)), *self._settle_retold()]
         extraction = text.extraction
         refused = [*self._refused_in(extraction), *self._unwanted]
         if self._due is not None:
@@ -194,7 +195,7 @@ class ChatStream:
         self._require_open("abort()")
         text = self._text
         deltas = self._end_text(text.abort())
-        deltas += self._settle_told_of(is_told=True)
+        deltas += self._settle_retold(is_text=True)
         deltas += self._release()
         refused = [*self._refused_in(text.extraction), *self._unwanted]
         refused += [self._refuse_misfit(call, problems) for call, problems in self._order.waiting]
@@ -219,7 +220,7 @@ class ChatStream:
     def _feed_text(self, text: str) -> list[Delta]:
         if not text:
             return []
-        self._written.recent.add(text)
+        self._written.add(text)
         events = (self._stream or self._text).feed(text)
         return self._to_deltas(events if self._message is None else self._message.feed(text, events))
 
@@ -231,17 +232,17 @@ class ChatStream:
         for event in events:
             if isinstance(event, TextDelta):
                 if not event.text.isspace():
-                    deltas += self._settle_told_of(is_told=True)
-                self._order.is_interrupted = self._order.is_interrupted or not event.text.isspace()
+                    deltas += self._settle_retold(is_text=True)
+                    self._order.interrupt()
                 deltas += self._say(self._content.add(event.text))
             elif isinstance(event, ReasoningDelta):
-                self._order.is_interrupted = True
-                deltas.append(self._thoughts.add(event.text, is_server=False))
+                self._order.interrupt()
+                deltas.append(self._thoughts.add(event.text, from_server=False))
             elif isinstance(event, CallProgress):
                 progress = {**asdict(event), "name": self._reader.names.own(event.name)}
                 deltas.append({"tool_call_progress": progress})
             else:
-                deltas += [*self._settle_told_of(), *self._read_call(event.tool_call)]
+                deltas += [*self._settle_retold(), *self._read_call(event.tool_call)]
         return deltas
 
     def _first_attempt(self) -> str | None:
@@ -254,14 +255,14 @@ class ChatStream:
         return self._attempt
 
     def _is_reported(self, one: Rejection) -> bool:
-        """Return whether the model is told of an attempt: not if it tells of a result, or of a call just answered."""
+        """Return whether the model is told of an attempt: not if it retells a result, or a call just answered."""
         if not self._reader.reports(one, is_due=self._is_due):
             return False
         text, at = self._written.text, one.span[0]
-        return not (is_after_heading(text, at) or self._order.tells_of_answered(one.name, text, at))
+        return not (is_after_heading(text, at) or self._order.retells_answered(one.name, text, at))
 
     def _release(self) -> list[Delta]:
-        """Return the delta of what is held. From now on, nothing is."""
+        """Return the held text as a delta, and hold nothing more."""
         return self._say(self._content.release())
 
     def _read_call(self, call: ToolCall) -> list[Delta]:
@@ -271,13 +272,13 @@ class ChatStream:
         if self._due is not None:
             call = self._due.whole(call, self._written.text[slice(*call.span)])
         elif not self._is_due and self._order.was_answered(call):
-            self._told_of = call
+            self._maybe_retold = call
             return []
         return self._take_call(call)
 
     def _take_call(self, call: ToolCall) -> list[Delta]:
         if self._written.take_call(call.span):
-            self._order.is_interrupted = True
+            self._order.interrupt()
         if (refused := self._reader.refuse_unwanted(call, self._text_of)) is not None:
             self._unwanted.append(refused)
             self._content.hold_all()
@@ -290,14 +291,14 @@ class ChatStream:
             self._content.hold_all()
         return [*self._release(), *self._hand_out(taken)] if taken else []
 
-    def _settle_told_of(self, *, is_told: bool = False) -> list[Delta]:
+    def _settle_retold(self, *, is_text: bool = False) -> list[Delta]:
         """Add the call that was just answered, if there is one. If text follows, it is reported, and stays text."""
-        call, self._told_of = self._told_of, None
+        call, self._maybe_retold = self._maybe_retold, None
         if call is None:
             return []
-        if not is_told:
+        if not is_text:
             return self._take_call(call)
-        self._order.repeated.append(call)
+        self._order.report_repeat(call)
         return self._say(self._content.add_call(self._text_of(call)))
 
     def _end_due(self, due: DueCall, refused: list[RefusedCall]) -> list[Delta]:

@@ -1,28 +1,26 @@
-"""The chat layer: tools that are read once, and the requests of a conversation with them."""
+"""The way in to the chat layer: tools that are read once, and prepare the requests of conversations with them."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.answer_reader import AnswerReader
-from llama3_tools.chat.call_order import Answered, CallOrder
-from llama3_tools.chat.constraint import LONGEST_STRING, ServerConstraint, answer_schema
+from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.due_call import DueCall
-from llama3_tools.chat.endpoint_errors import endpoint_fault, failed_generation, status_of
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
-from llama3_tools.chat.messages import Message, joined_text, require_message, with_text
+from llama3_tools.chat.messages import Message, require_message
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
-from llama3_tools.chat.report import MISFIT, Earlier, Reply
+from llama3_tools.chat.report import Reply
+from llama3_tools.chat.request import Request
 from llama3_tools.chat.stream import ChatStream
-from llama3_tools.chat.tool_choice import Choice, read_tool_choice
+from llama3_tools.chat.tool_choice import RequestedChoice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
-from llama3_tools.errors import ToolDefinitionError, a_type
+from llama3_tools.errors import a_type, require_options
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
@@ -73,6 +71,7 @@ class ToolChat:
             ToolDefinitionError: a declaration that cannot be read.
             ValueError: an option has a value that it cannot have, or `repair` has no `tools` to go by.
         """
+        require_options("ToolChat", changes, ChatOption.__optional_keys__)
         chosen = chat_options(options, changes)
         declared = None if tools is None else declare_tools(tools)
         self._set_up(declared, chosen, ToolNames(declared or {}))
@@ -139,7 +138,7 @@ class ToolChat:
         *,
         tool_choice: object = "auto",
         parallel_tool_calls: bool | None = True,
-        accepts: ClassCheck | None = None,
+        class_check: ClassCheck | None = None,
         output_tools: Collection[str] = (),
         answers_unknown: bool = True,
     ) -> Request:
@@ -154,8 +153,7 @@ class ToolChat:
                 call.
             parallel_tool_calls: whether an answer may have more than one call. If not, the first one counts. `None`
                 is `True`.
-            accepts: whether a tool, by its name, takes arguments that its schema does not, as a framework's own classes
-                may. `None`: none does.
+            class_check: what a framework's own class says of a tool's arguments. `None`: the schemas decide.
             output_tools: the tools that run nothing, as their arguments are the answer. If any tool has to be
                 called, an object alone that fits one of them is a call of it.
             answers_unknown: whether the program answers a call of an undeclared tool, as frameworks do. With
@@ -172,16 +170,16 @@ class ToolChat:
         choice = read_tool_choice(tool_choice, self._tools)
         chat = self if choice.allowed is None else self._only(choice.allowed)
         choice = replace(choice, parallel=choice.parallel and parallel_tool_calls is not False)
-        for_model = chat._messages_for_model(messages, choice, accepts)  # noqa: SLF001 (the same class)
+        for_model = chat._messages_for_model(messages, choice, class_check)  # noqa: SLF001 (the same class)
         answered = answered_calls(messages, chat._names.own)  # noqa: SLF001
-        return Request(chat, choice, for_model, accepts, output_tools, answers_unknown, answered)
+        return Request(chat, choice, for_model, class_check, output_tools, answers_unknown, answered)
 
-    def stream(self, request: Request) -> ChatStream:
-        """Begin to read an answer to one of its requests; `Request.stream` is the way in."""
-        choice, accepts, may_retry = request.choice, request.accepts, request.may_retry
+    def _begin(self, request: Request) -> ChatStream:
+        """Begin to read an answer to one of its requests."""
+        choice, class_check, may_retry = request.choice, request.class_check, request.may_retry
 
         def misfits(call: ToolCall) -> list[str]:
-            return self._misfits(call.name, call.arguments, accepts) if may_retry else []
+            return self._misfits(call.name, call.arguments, class_check) if may_retry else []
 
         order = CallOrder(
             parallel=choice.parallel,
@@ -193,7 +191,7 @@ class ToolChat:
         due = self._due(request, reader)
         return ChatStream(reader, order, request.earlier, due, may_retry=may_retry, is_due=request.is_due)
 
-    def complaints(self, request: Request, reply: Reply) -> str:
+    def _complain(self, request: Request, reply: Reply) -> str:
         """Say what was wrong with an answer to one of its requests, to ask the model again."""
         told = [(self.shown_name(call.name) or None, call.told) for call in reply.report.refused]
         alone = request.choice.tool or (next(iter(self._tools)) if len(self._tools) == 1 else None)
@@ -201,7 +199,7 @@ class ToolChat:
         return render_complaints(told, is_due=request.is_due) or nothing
 
     def _due(self, request: Request, reader: AnswerReader) -> DueCall | None:
-        """Return what finds an object that is the call that is due; `None` if none is, or none can be so."""
+        """Return what takes a bare object for the call that is due; `None` if none is due."""
         if not request.is_due:
             return None
         name = request.choice.tool
@@ -211,7 +209,7 @@ class ToolChat:
 
         def misfits(name: str, arguments: dict[str, Any]) -> list[str]:
             placeholders = self._complaints.placeholders_in(name, arguments)
-            return placeholders or self._checks.misfits(name, arguments, request.accepts)
+            return placeholders or self._checks.misfits(name, arguments, request.class_check)
 
         return DueCall(tools, reader, misfits, must_be_whole_answer=is_one_of_several) if tools else None
 
@@ -254,7 +252,7 @@ class ToolChat:
         return AnswerReader(extractor, without_start, tools, coercers, read, self._names, self._complaints)
 
     def _messages_for_model(
-        self, messages: Sequence[Message], choice: Choice, accepts: ClassCheck | None
+        self, messages: Sequence[Message], choice: RequestedChoice, class_check: ClassCheck | None
     ) -> list[dict[str, Any]]:
         options = self.options
         if options.tools_in != "request" and (prompt := self._prompt(choice.tool_choice)):
@@ -263,7 +261,7 @@ class ToolChat:
             tool_role=options.tool_role,
             prompt_format=self._prompt_format,
             shown_name=self.shown_name,
-            misfits=partial(self._misfits, accepts=accepts),
+            misfits=partial(self._misfits, class_check=class_check),
             complaints=self._complaints_of,
             is_due=choice.is_due,
         )
@@ -281,8 +279,8 @@ class ToolChat:
             )
         return self._prompts[tool_choice]
 
-    def _misfits(self, name: str, arguments: dict[str, Any], accepts: ClassCheck | None) -> list[str]:
-        return self._checks.misfits(name, arguments, accepts) if self.options.read.coerce_arguments else []
+    def _misfits(self, name: str, arguments: dict[str, Any], class_check: ClassCheck | None) -> list[str]:
+        return self._checks.misfits(name, arguments, class_check) if self.options.read.coerce_arguments else []
 
     def _complaints_of(self, text: str, called: Collection[str]) -> list[tuple[str | None, str]]:
         """Say what was wrong with the calls in a text that the model wrote in an earlier turn.
@@ -300,185 +298,6 @@ class ToolChat:
         ]
 
 
-_LOG = logging.getLogger("llama3_tools")
-_NO_EARLIER = Earlier()
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request: what goes to the model, and how its answer is read."""
-
-    chat: ToolChat
-    """The chat that made it."""
-    choice: Choice
-    """What was asked for."""
-    messages: list[dict[str, Any]]
-    """The conversation for the model, in OpenAI's form."""
-    accepts: ClassCheck | None = None
-    """Whether a tool takes arguments that its schema does not."""
-    output_tools: Collection[str] = ()
-    """The tools that run nothing, as their arguments are the answer."""
-    answers_unknown: bool = True
-    """Whether the program answers a call of an undeclared tool."""
-    answered: Mapping[str, Answered] = field(default_factory=dict)
-    """The calls whose results end the conversation, by their keys."""
-    retried: int = 0
-    """How often the model has been asked again in this turn."""
-    earlier: Earlier = _NO_EARLIER
-    """What earlier answers of this turn had."""
-
-    @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The tools for the request, by names that an API allows; none if the prompt has them."""
-        if self.chat.options.tools_in != "request" or self.choice.tool_choice == "none":
-            return []
-        return [tool.to_openai() for tool in self.chat.shown_tools.values()]
-
-    @property
-    def tool_choice(self) -> str | dict[str, Any]:
-        """The tool choice for the request, as OpenAI's API has it, by the tool's name in `tools`."""
-        if (name := self.choice.tool) is None:
-            return self.choice.tool_choice
-        return {"type": "function", "function": {"name": self.chat.shown_name(name)}}
-
-    @property
-    def constraint(self) -> dict[str, Any]:
-        """The fields of OpenAI's request that hold the server to the form of the answer; empty if there are none.
-
-        >>> chat = ToolChat([{"name": "now"}], constrain="json_schema")
-        >>> request = chat.request([{"role": "user", "content": "The time?"}], tool_choice="required")
-        >>> request.constraint["response_format"]["json_schema"]["schema"]["properties"]["name"]
-        {'type': 'string', 'enum': ['now']}
-
-        Raises:
-            ToolDefinitionError: the schema of a tool refers to what is not in it, and `constrain` is not `"auto"`.
-        """
-        schema = self.answer_schema
-        if schema is None:
-            return {}
-        if self.chat.options.constrain == "json_object":
-            return {"response_format": {"type": "json_object", "schema": schema}}
-        json_schema = {"name": "answer", "schema": schema, "strict": True}
-        return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
-
-    @property
-    def answer_schema(self) -> dict[str, Any] | None:
-        """The JSON Schema to which the server is held; `None` if there is none. It raises as `constraint` does."""
-        if not self._held_to:
-            return None
-        try:
-            choice: ToolChoice = "required" if self.is_due else "auto"
-            most = LONGEST_STRING if self.chat.options.constrain == "json_object" else None
-            return answer_schema(self._held_to, tool_choice=choice, is_strict=self._is_strict, max_string=most)
-        except ToolDefinitionError:
-            if self.chat.options.constrain != "auto":
-                raise
-            return None
-
-    @property
-    def is_due(self) -> bool:
-        """Whether a call has to be made."""
-        return self.choice.is_due and bool(self.chat.tools)
-
-    @property
-    def may_retry(self) -> bool:
-        """Whether the model may be asked again after the answer."""
-        return self.retried < self.chat.options.max_retries and self.choice.tool_choice != "none"
-
-    @property
-    def _is_strict(self) -> bool:
-        return self.chat.options.prompt_format == "strict"
-
-    @property
-    def _held_to(self) -> list[Tool]:
-        """The tools, one of which the server must call; none if it is free."""
-        options, tools, choice = self.chat.options, self.chat.shown_tools, self.choice
-        is_free = options.constrain == "off" or options.tools_in == "request" or choice.tool_choice == "none"
-        if is_free or not (self._is_strict or self.is_due):
-            return []
-        return [*tools.values()] if choice.tool is None else [tools[choice.tool]]
-
-    def read(self, message: Message, finish_reason: str | None = None) -> Reply:
-        """Read a whole answer. If the model was asked again and says nothing, its earlier answer is kept.
-
-        Args:
-            message: the assistant's message, in OpenAI's form or with Anthropic's `tool_use` parts.
-            finish_reason: the server's word for why the model ended, if it has one.
-
-        Raises:
-            TypeError: the message, or a call in it, is not a dict.
-        """
-        stream = self.stream()
-        stream.feed(message)
-        stream.end(finish_reason)
-        return stream.reply
-
-    def stream(self) -> ChatStream:
-        """Begin to read an answer that arrives in deltas.
-
-        If the model was asked again, a blank line comes between what has gone out before and this answer.
-        """
-        return self.chat.stream(self)
-
-    def retry(self, reply: Reply) -> Request | None:
-        """Return the request by which the model is asked to write its calls again; `None` if it is not asked.
-
-        It is asked if nothing that it called runs, and a call was refused, or one had to be made: `max_retries` times
-        at most, and not if a limit cut the answer off. If other calls of the answer run, the next request tells it of
-        the refused ones, with the results. The logger `llama3_tools` notes with `INFO` that it is asked, and why.
-
-        >>> chat = ToolChat([{"name": "now"}])
-        >>> request = chat.request([{"role": "user", "content": "The time?"}])
-        >>> again = request.retry(request.read({"content": '{"name": "now", "parameters": {oops}}'}))
-        >>> print(again.messages[-1]["content"].partition(":")[0])
-        Error of now
-
-        Args:
-            reply: the answer.
-        """
-        if reply.earlier is None:
-            return None
-        messages = [
-            *self.messages,
-            {"role": "assistant", "content": _content_with_misfits(reply)},
-            {"role": "user", "content": self.chat.complaints(self, reply)},
-        ]
-        why = replace(reply.report, retried=()).lines()  # each retry has its own line
-        _LOG.info("the model is asked again: %s", "; ".join(why) or "a call has to be made")
-        return replace(self, messages=messages, retried=self.retried + 1, earlier=reply.earlier)
-
-    def after_error(self, error: Exception, constraint: ServerConstraint) -> Message | None:
-        """Return the answer despite the server's error, if there is one; `None` if the server is asked once more.
-
-        Groq has what the model wrote in the error. A server that may have refused the constraint is asked without it.
-        If the model was asked again, words may be an answer and `earlier_is_text`, then its first answer is kept, and
-        this one is empty. The logger `llama3_tools` notes that with `INFO`.
-
-        Args:
-            error: what the client raised.
-            constraint: whether the server is held to the form of its answers.
-
-        Raises:
-            Exception: the error, if nothing can be made of it.
-        """
-        if (text := failed_generation(error)) is not None:
-            return {"content": text, "failed_generation": text}
-        if self.constraint and constraint.drop_if_refused(error):
-            return None
-        is_of_server = (status_of(error) or endpoint_fault(error)) is not None
-        if not is_of_server or not self.earlier_is_text or self.is_due:
-            raise error
-        _LOG.info("the model could not be asked again: %s", error)
-        return {"content": ""}
-
-    @property
-    def earlier_is_text(self) -> bool:
-        """Whether the answer before is in its text, with what was refused of it: of a call that misfits, none is."""
-        earlier = self.earlier
-        has_content = earlier.reply is not None and bool(earlier.reply.content)
-        return has_content and all(call.reason != MISFIT for call in earlier.refused)
-
-
 def _require_messages(messages: object) -> list[Message]:
     """Return the messages as a list.
 
@@ -493,10 +312,3 @@ def _require_messages(messages: object) -> list[Message]:
     for place, message in enumerate(given):
         require_message(message, f"messages[{place}]")
     return given
-
-
-def _content_with_misfits(reply: Reply) -> str | list[Any]:
-    """Return what the model wrote, with the calls that are not in the content: those that do not fit."""
-    text, _ = joined_text(reply.content)
-    misfits = [call.text for call in reply.report.refused if call.reason == MISFIT and call.text not in text]
-    return with_text(reply.content, "\n".join(misfits))

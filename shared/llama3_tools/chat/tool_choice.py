@@ -20,7 +20,7 @@ _WORDS: Mapping[object, ToolChoice] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RequestedChoice:
     """What a request asks for."""
 
     tool_choice: ToolChoice = "auto"
@@ -41,16 +41,16 @@ class Choice:
         return None if self.tool_choice in _WORDS else self.tool_choice
 
 
-def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
+def read_tool_choice(tool_choice: object, names: Collection[str]) -> RequestedChoice:
     """Read a tool choice: a word, a tool's name, or a dict of OpenAI's or Anthropic's.
 
     >>> read_tool_choice({"type": "function", "function": {"name": "now"}}, ["now"]).tool_choice
     'now'
     >>> read_tool_choice({"type": "any", "disable_parallel_tool_use": True}, ["now"])
-    Choice(tool_choice='required', allowed=None, parallel=False)
+    RequestedChoice(tool_choice='required', allowed=None, parallel=False)
     >>> tools = [{"type": "function", "function": {"name": "now"}}]
     >>> read_tool_choice({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": tools}}, ["now", "rm"])
-    Choice(tool_choice='auto', allowed=('now',), parallel=True)
+    RequestedChoice(tool_choice='auto', allowed=('now',), parallel=True)
 
     Args:
         tool_choice: what the user asked for; `None` and `False` are `"auto"`, `True` is `"required"`.
@@ -74,7 +74,7 @@ def read_tool_choice(tool_choice: object, names: Collection[str]) -> Choice:
         raise _no_choice(tool_choice, names)
     if not all(name in names for name in allowed or ()):
         raise _no_choice(tool_choice, names)
-    return Choice(_WORDS[wanted] if is_word else str(wanted), allowed, parallel)
+    return RequestedChoice(_WORDS[wanted] if is_word else str(wanted), allowed, parallel)
 
 
 def _name_in(tool: object) -> str:

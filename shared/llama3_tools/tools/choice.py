@@ -8,7 +8,8 @@ from typing import TypeAlias
 from llama3_tools.errors import ToolDefinitionError
 
 ToolChoice: TypeAlias = str
-"""`"auto"`: the model decides; `"required"`: it has to call a tool; anything else: the name of the tool to call."""
+"""`"auto"`: the model decides; `"required"`: it has to call a tool; anything else: the name of the tool to call.
+In `llama3_tools.chat`, also `"none"`: no tool is shown or called."""
 
 
 def require_tool_choice(tool_choice: object, names: Collection[str] | None) -> None:

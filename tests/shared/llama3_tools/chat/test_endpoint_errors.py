@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from llama3_tools.chat.endpoint_errors import (
-    NOT_A_COMPLETION,
     EndpointFault,
     add_advice,
     endpoint_fault,
@@ -107,7 +106,7 @@ def test_the_fault_is_told(error: Exception, fault: EndpointFault | None):
         (EndpointFault.NOT_CONNECTED, "no connection to http://127.0.0.1:1/v1: is the server running there? no route"),
         (EndpointFault.NO_SCHEME, "http://127.0.0.1:1/v1 must begin with http:// or https://"),
         (EndpointFault.NO_SUCH_MODEL, "no model 'llama3.1': http://127.0.0.1:1/v1/models lists those that it has"),
-        (EndpointFault.NOT_A_COMPLETION, NOT_A_COMPLETION),
+        (EndpointFault.NOT_A_COMPLETION, "does the address end in /v1?"),
         (EndpointFault.CLOSED_LOOP, "or use OpenAILike(…, reuse_client=False)"),
     ],
 )

@@ -40,8 +40,8 @@ def test_options_may_be_given_by_name_those_of_reading_too():
 
 
 def test_an_option_that_there_is_not_is_named():
-    with pytest.raises(TypeError, match="'max_retires'"):
-        ToolChat([], max_retires=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^ToolChat has no option 'retries'; did you mean 'max_retries'"):
+        ToolChat([], retries=2)  # type: ignore[call-arg]
 
 
 def test_the_tools_can_be_had_as_the_model_is_shown_them():

@@ -282,7 +282,7 @@ def test_so_does_one_of_parts_and_one_that_had_to_call():
 
 def test_what_a_framework_accepts_is_no_misfit():
     chat = ToolChat(TOOLS, coerce_arguments=True)
-    request = chat.request([], accepts=lambda _, arguments: [] if "days" in arguments else None)
+    request = chat.request([], class_check=lambda _, arguments: [] if "days" in arguments else None)
     assert len(request.read({"content": MISFIT}).tool_calls) == 1
     assert len(request.read({"content": MISFIT.replace("days", "town")}).tool_calls) == 0
     assert len(chat.request([]).read({"content": MISFIT}).tool_calls) == 0

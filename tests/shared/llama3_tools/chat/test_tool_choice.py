@@ -10,47 +10,47 @@ import pytest
 from chats import CITY, asked, made, native, read_in_every_way, refusals
 from llama3_tools import ReadOptions, ToolDefinitionError
 from llama3_tools.chat import ChatOptions, ToolChat
-from llama3_tools.chat.tool_choice import Choice, read_tool_choice
+from llama3_tools.chat.tool_choice import RequestedChoice, read_tool_choice
 
 NAMED = {"type": "function", "function": {"name": "now"}}
 
 
 FORMS = {
-    "None": (None, Choice()),
-    "false": (False, Choice()),
-    "auto": ("auto", Choice()),
-    "none": ("none", Choice("none")),
-    "required": ("required", Choice("required")),
-    "any": ("any", Choice("required")),
-    "true": (True, Choice("required")),
-    "a name": ("now", Choice("now")),
-    "OpenAI's function": (NAMED, Choice("now")),
-    "a function as Responses has it": ({"type": "function", "name": "now"}, Choice("now")),
-    "OpenAI's custom tool": ({"type": "custom", "custom": {"name": "now"}}, Choice("now")),
-    "Anthropic's tool": ({"type": "tool", "name": "now"}, Choice("now")),
+    "None": (None, RequestedChoice()),
+    "false": (False, RequestedChoice()),
+    "auto": ("auto", RequestedChoice()),
+    "none": ("none", RequestedChoice("none")),
+    "required": ("required", RequestedChoice("required")),
+    "any": ("any", RequestedChoice("required")),
+    "true": (True, RequestedChoice("required")),
+    "a name": ("now", RequestedChoice("now")),
+    "OpenAI's function": (NAMED, RequestedChoice("now")),
+    "a function as Responses has it": ({"type": "function", "name": "now"}, RequestedChoice("now")),
+    "OpenAI's custom tool": ({"type": "custom", "custom": {"name": "now"}}, RequestedChoice("now")),
+    "Anthropic's tool": ({"type": "tool", "name": "now"}, RequestedChoice("now")),
     "Anthropic's tool, and no other": (
         {"type": "tool", "name": "now", "disable_parallel_tool_use": True},
-        Choice("now", None, parallel=False),
+        RequestedChoice("now", None, parallel=False),
     ),
-    "Anthropic's auto": ({"type": "auto"}, Choice()),
-    "Anthropic's none": ({"type": "none"}, Choice("none")),
-    "Anthropic's any": ({"type": "any"}, Choice("required")),
-    "auto, one call at most": ({"type": "auto", "disable_parallel_tool_use": True}, Choice(parallel=False)),
-    "auto, several calls": ({"type": "auto", "disable_parallel_tool_use": False}, Choice()),
+    "Anthropic's auto": ({"type": "auto"}, RequestedChoice()),
+    "Anthropic's none": ({"type": "none"}, RequestedChoice("none")),
+    "Anthropic's any": ({"type": "any"}, RequestedChoice("required")),
+    "auto, one call at most": ({"type": "auto", "disable_parallel_tool_use": True}, RequestedChoice(parallel=False)),
+    "auto, several calls": ({"type": "auto", "disable_parallel_tool_use": False}, RequestedChoice()),
     "one of some tools is required": (
         {"type": "allowed_tools", "mode": "required", "tools": [NAMED]},
-        Choice("required", ("now",)),
+        RequestedChoice("required", ("now",)),
     ),
     "some tools, as OpenAI's chats have it": (
         {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED]}},
-        Choice("auto", ("now",)),
+        RequestedChoice("auto", ("now",)),
     ),
-    "no tool is allowed": ({"type": "allowed_tools", "tools": []}, Choice("auto", ())),
+    "no tool is allowed": ({"type": "allowed_tools", "tools": []}, RequestedChoice("auto", ())),
 }
 
 
 @pytest.mark.parametrize(("tool_choice", "read"), FORMS.values(), ids=FORMS)
-def test_every_form_is_read(tool_choice: object, read: Choice):
+def test_every_form_is_read(tool_choice: object, read: RequestedChoice):
     assert read_tool_choice(tool_choice, ["now", "light"]) == read
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chunkings import chunkings
-from llama3_tools.arguments.native_arguments import GrowingArguments, is_strict, with_escaped_halves
+from llama3_tools.arguments.server_arguments import GrowingArguments, is_strict, with_escaped_halves
 from steps import steps_of
 
 LONG = "7" * 5000
