@@ -334,6 +334,7 @@ def _serve_model(sending: Connection) -> None:
     import uvicorn  # noqa: PLC0415 - in the process that serves
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sending.send(listening.getsockname()[1])
         config = uvicorn.Config(_model, log_config=None, access_log=False, lifespan="off")
         uvicorn.Server(config).run(sockets=[listening])

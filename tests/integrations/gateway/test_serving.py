@@ -46,7 +46,7 @@ from llama3_acceptance.doctor import examine, find_faults
 from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.command import serve
 from llama3_gateway.logs import LOGGER, JsonLines
-from llama3_gateway.server import greeting, warning_of
+from llama3_gateway.server import _listen, greeting, warning_of
 from llama3_gateway.settings import Upstream
 
 PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings", "/api/chat", "/api/show"]
@@ -393,6 +393,14 @@ class TestTheLog:
 )
 def test_it_says_who_can_reach_it(settings: dict[str, str], said: str):
     assert said in greeting(GatewaySettings.model_validate({"upstream": "http://localhost:1", **settings}), 8089)
+
+
+def test_no_chunk_waits_until_the_one_before_is_confirmed():
+    with _listen(GatewaySettings(upstream="http://localhost:1", port=0)) as listening:
+        with socket.create_connection(listening.getsockname()):
+            connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 class TestSecrets:
