@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import click
 from click.decorators import FC
+
+
+class _Seconds(click.FloatRange):
+    """A number of seconds; `FloatRange` alone would take `nan`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - as in click
+        seconds = float(super().convert(value, param, ctx))
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
+        return seconds
 
 
 def endpoint_options(*, required: bool, timeout_help: str) -> Callable[[FC], FC]:
@@ -35,7 +47,7 @@ def endpoint_options(*, required: bool, timeout_help: str) -> Callable[[FC], FC]
         ),
         click.option(
             "--timeout",
-            type=click.FloatRange(0, 86_400, min_open=True),
+            type=_Seconds(0, 86_400, min_open=True),
             default=120,
             show_default=True,
             help=timeout_help,

@@ -90,7 +90,7 @@ def test_the_address_of_a_request_is_refused(path: str) -> None:
     assert "use --base-url http://127.0.0.1:9/v1" in words(result.stderr)
 
 
-@pytest.mark.parametrize("seconds", ["inf", "1e300", "0"])
+@pytest.mark.parametrize("seconds", ["inf", "1e300", "0", "nan"])
 def test_a_timeout_is_a_number_of_seconds(seconds: str) -> None:
     result = ask("http://127.0.0.1:9/v1", "--timeout", seconds)
     assert (result.exit_code, "Invalid value for '--timeout'" in result.stderr) == (2, True)
