@@ -22,7 +22,9 @@ from faulty_servers import Faulty, Reply, faulty
 from llama3_acceptance.cli.doctor import doctor
 from llama3_acceptance.doctor import examine, find_faults
 from llama3_acceptance.doctor.exchanges import Exchange
-from llama3_acceptance.doctor.questions import ONLY_IF_NEEDED, QUESTIONS
+from llama3_acceptance.doctor.questions import QUESTIONS, TEXT_AND_CALL, TWO_AGAIN, WITH_EMPTY_CONTENT
+
+NOT_ALWAYS_WITH_TOOLS = {"plain", WITH_EMPTY_CONTENT, TWO_AGAIN, TEXT_AND_CALL}
 
 
 def ask(base_url: str, *arguments: object) -> Result:
@@ -191,7 +193,7 @@ def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -
 
     with faulty(Faulty(slow_with_tools, frozenset())) as server:
         result = ask(server.base_url, "--timeout", 1, *["--json"] * as_json)
-    missing = [name for name in QUESTIONS if name not in {"plain", *ONLY_IF_NEEDED}]
+    missing = [name for name in QUESTIONS if name not in NOT_ALWAYS_WITH_TOOLS]
     if not as_json:
         assert f"there was no time for: {', '.join(missing)}" in words(result.stdout)
         assert_nothing_is_known(result)
@@ -204,7 +206,7 @@ def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -
 def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
     with faulty("healthy") as server:
         examination = examine(server.base_url, "llama", seconds=30)
-    for slow in QUESTIONS.keys() - {"plain", *ONLY_IF_NEEDED}:
+    for slow in QUESTIONS.keys() - NOT_ALWAYS_WITH_TOOLS:
         late = Exchange(slow, error="no answer in time", is_timeout=True)
         without = replace(examination, exchanges={**examination.exchanges, slow: late})
         assert {finding.code for finding in find_faults(without)} == {"too_slow"}, slow
