@@ -56,7 +56,7 @@ def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
     url = server_url(result)
     assert result.exit_code == 1
     assert "✗ calls_as_text: calls come as text (bare JSON), and `tool_calls` is empty" in result.stdout
-    assert "→ put llama3-tools in between" in result.stdout
+    assert "→ run llama3-tools between agent and server" in result.stdout
     assert result.stdout.splitlines()[-6:] == [
         "    from langchain_llama3_tools import Llama3ToolModel",
         "    from langchain_openai import ChatOpenAI",
