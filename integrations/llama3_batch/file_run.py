@@ -16,7 +16,7 @@ from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError
 from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.parts import FileFormat, InputError, Part, changed
+from llama3_batch.parts import FileFormat, InputError, Part, changed_error
 from llama3_batch.progress import RunProgress
 from llama3_batch.rows import RowReader
 from llama3_batch.summary import Summary
@@ -38,7 +38,7 @@ class FileRun:
     """How outputs are read. What does not fit is counted also without `coerce_arguments`."""
     complete: bool = True
     """Whether the model ended its turns, rather than a limit, unless a finish reason says otherwise."""
-    to: FileFormat = "parquet"
+    to: FileFormat
     """What the results are."""
     out: Path | None = None
     """The folder for them; `None`: `extracted`, beside each file."""
@@ -219,7 +219,7 @@ def _finish(file: _File, watcher: RunProgress) -> None:
     path = file.source.path
     try:
         if _state(path) != file.output.settings["input"]:
-            raise changed(path)
+            raise changed_error(path)
     except InputError as error:
         file.failed = True
         watcher.say(str(error))
