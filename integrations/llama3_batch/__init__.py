@@ -1,6 +1,7 @@
 """Content and tool calls of millions of model outputs: in Arrow tables, in files, and on engines that use either.
 
-`extract_batch` is the function under it all. `llama3-tools extract --jsonl` and `--parquet` read files with it.
+`extract_batch` adds a column of extractions to an Arrow table. `llama3-tools extract --jsonl` and `--parquet` read
+files in the same way, row by row.
 
 >>> import pyarrow as pa
 >>> from llama3_batch import extract_batch

@@ -1,4 +1,4 @@
-"""The function under it all: an Arrow table or batch in, the same with a column of extractions out."""
+"""Extractions for an Arrow table or batch, as one more column."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError
 from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.parts import FileFormat, InputError, Part, changed
+from llama3_batch.parts import FileFormat, InputError, Part, changed_error
 from llama3_batch.progress import RunProgress
 from llama3_batch.rows import RowReader
 from llama3_batch.summary import Summary
@@ -38,7 +38,7 @@ class FileRun:
     """How outputs are read. What does not fit is counted also without `coerce_arguments`."""
     complete: bool = True
     """Whether the model ended its turns, rather than a limit, unless a finish reason says otherwise."""
-    to: FileFormat = "parquet"
+    to: FileFormat
     """What the results are."""
     out: Path | None = None
     """The folder for them; `None`: `extracted`, beside each file."""
@@ -117,13 +117,13 @@ class _File:
     failed: bool = False
 
 
-def run_files(paths: Iterable[Path], run: FileRun, watcher: RunProgress) -> tuple[list[DoneFile], bool]:
+def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tuple[list[DoneFile], bool]:
     """Read files and write their results. What an earlier run has done is not done again.
 
     Args:
         paths: the files.
         run: how they are read.
-        watcher: is told how it goes, and which files cannot be read.
+        progress: is told how it goes, and which files cannot be read.
 
     Returns:
         The files that are done, and whether all are.
@@ -133,23 +133,23 @@ def run_files(paths: Iterable[Path], run: FileRun, watcher: RunProgress) -> tupl
         OutputError: an output is in the way, or another run is writing it.
         WorkerDiedError: three processes died at one part.
     """
-    outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, watcher.say)
+    outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, progress.say)
     allow_open_files()
     with ExitStack() as taken:
-        files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, watcher, taken))}
+        files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, progress, taken))}
         planned = sum(part.rows for file in files.values() for part in file.parts)
-        watcher.planned(planned, planned - sum(part.rows for file in files.values() for part in file.left))
+        progress.planned(planned, planned - sum(part.rows for file in files.values() for part in file.left))
         for file in files.values():
-            _finish(file, watcher)
-        with closing(do_tasks(_tasks(files.values(), run), run.workers, watcher)) as ended:
+            _finish(file, progress)
+        with closing(do_tasks(_tasks(files.values(), run), run.workers, progress)) as ended:
             for task, error in ended:
                 file = files[task.source.path]
                 file.left.discard(task.part)
                 if error is None:
-                    _finish(file, watcher)
+                    _finish(file, progress)
                 else:
                     file.failed = True
-                    watcher.say(f"{error}. The parts before it that are done stay")
+                    progress.say(f"{error}. The parts before it that are done stay")
     done = [DoneFile(path, file.output.path, file.summary) for path, file in files.items() if file.summary is not None]
     return done, are_there and len(done) == len(outputs)
 
@@ -182,22 +182,22 @@ def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) ->
     return outputs, len(outputs) == len(paths)
 
 
-def _begun(path: Path, output: Output, run: FileRun, watcher: RunProgress, taken: ExitStack) -> _File | None:
-    """Return a file with what is left of it to do; `None`: it cannot be read, which the watcher is told."""
+def _begun(path: Path, output: Output, run: FileRun, progress: RunProgress, taken: ExitStack) -> _File | None:
+    """Return a file with what is left of it to do; `None`: it cannot be read, which is told to `progress`."""
     try:
         source = run.source(path).located()
         if run.columns.text is None and not str(source.columns.text).isidentifier():
-            watcher.say(f"{path}: the outputs are those under {source.columns.text!r}")
+            progress.say(f"{path}: the outputs are those under {source.columns.text!r}")
         own = taken.enter_context(ExitStack())
         own.enter_context(output.taken())
         file = _File(source, output, own, output.begin(overwrite=run.overwrite))
         if file.summary is not None:
-            watcher.say(f"{path}: {output.path} is there already")
+            progress.say(f"{path}: {output.path} is there already")
             own.close()
             return file
         file.parts = source.parts()
     except InputError as error:
-        watcher.say(str(error))
+        progress.say(str(error))
         return None
     file.left = {part for part in file.parts if not output.has(part)}
     return file
@@ -212,17 +212,17 @@ def _tasks(files: Iterable[_File], run: FileRun) -> Iterator[Task]:
                 yield Task(file.source, reader, file.output, part)
 
 
-def _finish(file: _File, watcher: RunProgress) -> None:
+def _finish(file: _File, progress: RunProgress) -> None:
     """Write the results of a file that is done, if it is still what it was when the run began."""
     if file.summary is not None or file.failed or file.left:
         return
     path = file.source.path
     try:
         if _state(path) != file.output.settings["input"]:
-            raise changed(path)
+            raise changed_error(path)
     except InputError as error:
         file.failed = True
-        watcher.say(str(error))
+        progress.say(str(error))
         return
     file.summary = file.output.finish(file.parts, has_ids=file.source.columns.id is not None)
     file.taken.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from llama3_batch.columns import LM_STUDIO, Columns, MissingColumnError, Record, found_at
-from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed, opened
+from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed_error, opened
 from llama3_batch.rows import RowError
 from llama3_tools.text import read_json
 
@@ -92,7 +92,7 @@ class JsonLines:
                 if self.columns.text != LM_STUDIO or found_at(row, "data.type") in {None, "llm.prediction.output"}:
                     yield number, row
             if (lines, file.tell()) != (part.rows, part.end):
-                raise changed(self.path, f", {part.numbers}")
+                raise changed_error(self.path, f", {part.numbers}")
 
 
 def _parts(file: IO[bytes]) -> Iterator[Part]:

@@ -162,7 +162,7 @@ class Output:
         summary = Summary()
         for part in parts:
             summary.merge(self._loaded(self._part_summary(part)))
-        join_parts(map(self.results, parts), self.path, has_ids=has_ids, about_it=self.summary_path)
+        join_parts(map(self.results, parts), self.path, has_ids=has_ids, summary=self.summary_path)
         write_bytes(self.summary_path, _json({"run": self.settings, **summary.written()}))
         with suppress(OSError):  # the results are whole anyway
             self._remove_parts()

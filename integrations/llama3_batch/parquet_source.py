@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from llama3_batch.columns import Columns, MissingColumnError, Record, records_of, row_like
-from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed, opened
+from llama3_batch.parts import PART_BYTES, PART_ROWS, InputError, Part, changed_error, opened
 
 _MAGIC = b"PAR1"
 """What Parquet begins with."""
@@ -74,7 +74,7 @@ class ParquetRows:
                 if at >= end:
                     break
             if at < end:
-                raise changed(self.path, f", {part.numbers}")
+                raise changed_error(self.path, f", {part.numbers}")
 
     @contextmanager
     def _opened(self, which: str = "") -> Iterator[pq.ParquetFile]:

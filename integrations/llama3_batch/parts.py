@@ -56,10 +56,10 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise InputError(f"{path}: {error.strerror or error}") from None
 
 
-def changed(path: Path, which: str = "") -> InputError:
+def changed_error(path: Path, which: str = "") -> InputError:
     """Return the error of a file that is not what it was when its parts were made.
 
-    >>> str(changed(Path("a.jsonl"), ", rows 0 to 6"))
+    >>> str(changed_error(Path("a.jsonl"), ", rows 0 to 6"))
     'a.jsonl, rows 0 to 6: the file has changed since the run began: read it anew with --overwrite'
     """
     return InputError(f"{path}{which}: the file has changed since the run began: read it anew with --overwrite")

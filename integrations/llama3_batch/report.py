@@ -76,12 +76,12 @@ def undeclared(summary: Summary) -> str | None:
     if not count:
         return None
     is_all = count == summary.counts["rows"] - summary.total("errors")
-    which = "" if is_all else f" for {_plural(count, 'output')}"
+    which = "" if is_all else f" for {plural(count, 'output')}"
     alike = summary.total("unread")
     cure = ": add --tools with your tools" if alike else ""
     return (
         f"No tools were declared{which}, so forms that need declared tools were not read. "
-        f"{_plural(alike, 'output')} look{'s' * (alike == 1)} like them{cure}."
+        f"{plural(alike, 'output')} look{'s' * (alike == 1)} like them{cure}."
     )
 
 
@@ -90,13 +90,13 @@ def headline(summary: Summary) -> list[Line]:
 
     >>> from collections import Counter
     >>> [(line.name, line.count, line.share) for line in headline(Summary(Counter(rows=4, calling=3)))]
-    [('call a tool', 3, 0.75), ('tried to call, but call nothing', 0, 0.0), ('text alone', 1, 0.25)]
+    [('with calls', 3, 0.75), ('tried to call, but call nothing', 0, 0.0), ('text alone', 1, 0.25)]
     """
     rows, calling = summary.counts["rows"], summary.counts["calling"]
     errors, failing = summary.total("errors"), summary.total("failing")
     attempts = [example for finding in summary.tables.get("failing", {}).values() for example in finding.examples]
     lines = [
-        ("call a tool", calling, ()),
+        ("with calls", calling, ()),
         ("tried to call, but call nothing", failing, tuple(attempts)),
         ("text alone", rows - calling - failing - errors, ()),
         *([("could not be read", errors, ())] if errors else []),
@@ -138,10 +138,15 @@ def _lines(findings: Mapping[str, Finding], marked: str) -> tuple[Line, ...]:
     total = sum(one.count for one in findings.values())
     ordered = sorted(findings.items(), key=lambda item: (-item[1].count, item[0]))
     return tuple(
-        Line(name, one.count, one.count / total, _plural(one.marked, marked) if one.marked else "", tuple(one.examples))
+        Line(name, one.count, one.count / total, plural(one.marked, marked) if one.marked else "", tuple(one.examples))
         for name, one in ordered
     )
 
 
-def _plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "output"), plural(2000, "output")
+    ('1 output', '2,000 outputs')
+    """
     return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -59,23 +59,23 @@ Ended: TypeAlias = tuple[Task, InputError | None]
 """A task that has ended, and why its part could not be read."""
 
 
-def do_tasks(tasks: Iterator[Task], workers: int, watcher: RunProgress) -> Generator[Ended, None, None]:
+def do_tasks(tasks: Iterator[Task], workers: int, progress: RunProgress) -> Generator[Ended, None, None]:
     """Do all tasks, in this process if there is to be one alone, and yield each that has ended.
 
     Args:
         tasks: what is to be done.
         workers: how many processes to do it in.
-        watcher: is told of rows that were read, and of processes that died.
+        progress: is told of rows that were read, and of processes that died.
 
     Raises:
         OSError: something cannot be written.
         WorkerDiedError: three processes died at one part.
     """
     if workers > 1:
-        yield from _Pool(tasks, workers, watcher).run()
+        yield from _Pool(tasks, workers, progress).run()
         return
     for task in tasks:
-        yield task, _error_of(task, watcher.rows)
+        yield task, _error_of(task, progress.rows)
 
 
 def _error_of(task: Task, on_rows: Callable[[int], None]) -> InputError | None:
@@ -137,10 +137,10 @@ class _Worker:
 class _Pool:
     """The processes, and what each of them is at."""
 
-    def __init__(self, tasks: Iterator[Task], workers: int, watcher: RunProgress) -> None:
+    def __init__(self, tasks: Iterator[Task], workers: int, progress: RunProgress) -> None:
         self._tasks = tasks
         self._workers = workers
-        self._watcher = watcher
+        self._progress = progress
         self._context = multiprocessing.get_context("spawn")
         self._running: dict[Connection, _Worker] = {}
 
@@ -181,7 +181,7 @@ class _Pool:
             return None
         if message[0] == "rows":
             worker.rows += message[1]
-            self._watcher.rows(message[1])
+            self._progress.rows(message[1])
             return None
         error = message[1]
         if error is not None and not isinstance(error, InputError):
@@ -198,7 +198,7 @@ class _Pool:
         """Start another process for the part at which one died."""
         del self._running[worker.connection]
         self._end(worker)
-        self._watcher.rows(-worker.rows)
+        self._progress.rows(-worker.rows)
         task = worker.task
         task.deaths += 1
         if task.deaths >= _MOST_DEATHS:
@@ -206,7 +206,7 @@ class _Pool:
                 f"{task.source.path}, {task.part.numbers}: {task.deaths} processes died at them, the "
                 f"last with the exit code {worker.process.exitcode}. If memory is short, take fewer --workers"
             )
-        self._watcher.say(f"a process died: another one does {task.part.numbers} of {task.source.path} again")
+        self._progress.say(f"a process died: another one does {task.part.numbers} of {task.source.path} again")
         self._start(task)
 
     @staticmethod

@@ -21,12 +21,12 @@ WrittenRow: TypeAlias = "tuple[int, str | None, Result]"
 
 
 @contextmanager
-def _replacing(path: Path, about_it: Path | None = None) -> Iterator[IO[bytes]]:
+def _replacing(path: Path, summary: Path | None = None) -> Iterator[IO[bytes]]:
     """Open a file that takes its name once all of it is on the disk. If that fails, what was there stays.
 
     Args:
         path: its name.
-        about_it: a file that is about the one of that name, and goes with it.
+        summary: the file of what was found in the one of that name, which goes with it.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -34,8 +34,8 @@ def _replacing(path: Path, about_it: Path | None = None) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if about_it is not None:
-            about_it.unlink(missing_ok=True)
+        if summary is not None:
+            summary.unlink(missing_ok=True)
         temporary.replace(path)
     except OSError as error:
         if error.filename not in {None, str(temporary)}:
@@ -77,19 +77,19 @@ def write_part(path: Path, batches: Iterable[Sequence[WrittenRow]], *, has_ids: 
                 writer.write_batch(_record_batch(batch, has_ids=has_ids))
 
 
-def join_parts(paths: Iterable[Path], output: Path, *, has_ids: bool, about_it: Path) -> None:
+def join_parts(paths: Iterable[Path], output: Path, *, has_ids: bool, summary: Path) -> None:
     """Write one file of the results of all parts, in their order.
 
     Args:
         paths: the files of the parts.
         output: the file, of the same kind.
         has_ids: whether the results have the ids of the input.
-        about_it: a file that is about the one that is replaced, and goes with it.
+        summary: the file of what was found in the one that is replaced, which goes with it.
 
     Raises:
         OSError: one cannot be read, or the file cannot be written.
     """
-    with _replacing(output, about_it) as file:
+    with _replacing(output, summary) as file:
         if output.suffix == ".jsonl":
             for path in paths:
                 with path.open("rb") as part:

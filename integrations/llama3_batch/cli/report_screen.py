@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from llama3_batch.report import Line, headline, sections, undeclared
+from llama3_batch.report import Line, headline, plural, sections, undeclared
 from llama3_batch.summary import Summary
 from llama3_tools.text import escape_invisible
 from llama3_tools.values import shortened
@@ -25,7 +25,7 @@ def print_report(screen: Console, summary: Summary) -> None:
     """
     if (remark := undeclared(summary)) is not None:
         screen.print(Text(remark, "yellow"), soft_wrap=True)
-    screen.print(Text(f"{summary.counts['rows']:,} outputs", "bold"))
+    screen.print(Text(plural(summary.counts["rows"], "output"), "bold"))
     _print_lines(screen, headline(summary))
     for section in sections(summary):
         screen.print()

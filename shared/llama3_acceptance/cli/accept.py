@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from llama3_acceptance.cli.endpoint_options import endpoint_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.text import read_json
 
@@ -61,25 +62,8 @@ def _leave_out(why: str, options: list[str]) -> None:
 
 @click.command(short_help="Measure how well a model calls your tools.")
 @click.argument("suite_file", metavar="SUITE", type=_FILE, required=False)
-@click.option(
-    "--base-url",
-    envvar="OPENAI_BASE_URL",
-    metavar="URL",
-    help="The address of an OpenAI-compatible server.",
-    show_envvar=True,
-)
-@click.option("--model", metavar="NAME", help="The model's name on the server.")
-@click.option(
-    "--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="The server's key.", show_envvar=True
-)
+@endpoint_options(required=False, timeout_help="The most seconds for one attempt.")
 @click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests at once.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, 86_400, min_open=True),
-    default=120,
-    show_default=True,
-    help="The most seconds for one attempt.",
-)
 @click.option(
     "--retries", type=click.IntRange(0), default=2, show_default=True, help="How often to send a failed request again."
 )

@@ -83,7 +83,7 @@ def _check_prompt(suite: Suite) -> None:
         raise click.UsageError(
             f"{asked}, and a policy fails every call there: use the prompt's format native, or let calls in text count"
         )
-    if read is not None and not {wanted, "all"} & ({read} if isinstance(read, str) else {*read}):
+    if read is not None and wanted not in read:
         raise click.UsageError(f"{asked}, and the suite's reading leaves that form out: use it as the prompt's format")
 
 

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from llama3_acceptance.cli.endpoint_options import endpoint_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
@@ -22,25 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Find out why a model does not call its tools.")
-@click.option(
-    "--base-url",
-    envvar="OPENAI_BASE_URL",
-    metavar="URL",
-    required=True,
-    help="The address of an OpenAI-compatible server, such as http://localhost:11434/v1.",
-    show_envvar=True,
-)
-@click.option("--model", metavar="NAME", required=True, help="The model's name on the server.")
-@click.option(
-    "--api-key", envvar="OPENAI_API_KEY", default="none", metavar="KEY", help="The server's key.", show_envvar=True
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, 86_400, min_open=True),
-    default=120,
-    show_default=True,
-    help="The most seconds for all questions together.",
-)
+@endpoint_options(required=True, timeout_help="The most seconds for all questions together.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON with all answers, for a bug report. The key is hidden in it."
 )

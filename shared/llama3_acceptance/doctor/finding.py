@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-IN_BETWEEN = "put llama3-tools in between: it finds the calls in the text"
+IN_BETWEEN = "run llama3-tools between agent and server: it finds the calls in the text"
 """What to do about most of what a server loses."""
 
 StillWorks: TypeAlias = Literal["native", "text", "nothing"]

@@ -69,8 +69,6 @@ TWO_AGAIN = "two, again"
 """Asked if a stream says something else than the whole answer, to know whether that is the stream or the model."""
 TEXT_AND_CALL = "text and a call"
 """Asked if there is no text beside calls: does the model write none, or does the server drop it?"""
-ONLY_IF_NEEDED = frozenset({WITH_EMPTY_CONTENT, TWO_AGAIN, TEXT_AND_CALL})
-"""The questions that are asked after certain answers only."""
 NATIVE = ("one", "two", "two streamed", "arguments")
 """The questions with tools that need calls, and leave the choice to the model."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from llama3_acceptance.judging.json_in_text import json_in
-from llama3_acceptance.judging.matching import Difference, calls_differences
+from llama3_acceptance.judging.matching import Difference, calls_differences, gravest_first
 from llama3_acceptance.judging.responses import Answer, read_response
 from llama3_acceptance.judging.strict_answers import read_strict_answer
 from llama3_acceptance.judging.unread_calls import find_unread_calls
@@ -96,7 +96,7 @@ class _Judging:
 
     def judge(self, calls: tuple[FoundCall, ...], source: Source) -> Judgement:
         """Judge the calls, or the words if there are none."""
-        faults = (
+        faults = gravest_first(
             self._json_in_text(source)
             or self._unreadable(calls)
             or (self._mismatch(calls) if calls else self._answer())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from llama3_acceptance.judging.equality import accepts, json_type, list_in
@@ -24,6 +24,11 @@ class Difference(NamedTuple):
     """What was expected and what was found."""
 
 
+def gravest_first(differences: Iterable[Difference]) -> list[Difference]:
+    """Return differences in the order of their verdicts' gravity."""
+    return sorted(differences, key=lambda difference: difference.verdict.gravity)
+
+
 def calls_differences(
     expected: Sequence[ExpectedCall],
     found: Sequence[FoundCall],
@@ -31,7 +36,7 @@ def calls_differences(
     ordered: bool = False,
     stringified_lists: bool = True,
 ) -> list[Difference]:
-    """Return the differences between the expected calls and those found; none if they match.
+    """Return the differences between the expected calls and those found, the gravest first; none if they match.
 
     >>> calls_differences([ExpectedCall("clock")], [])
     [Difference(verdict=<Verdict.MISSING_CALL: 'missing_call'>, detail='no call of clock')]
@@ -57,7 +62,8 @@ def calls_differences(
     differences += [Difference(Verdict.MISSING_CALL, f"no call of {expected[row].tool}") for row in rows]
     unexpected = [f"{shown_call(found[column])} was not expected" for column in columns]
     unexpected += [f"{len(beyond)} more calls were not expected"] if beyond else []
-    return differences + [Difference(Verdict.UNEXPECTED_CALL, detail) for detail in unexpected]
+    differences += [Difference(Verdict.UNEXPECTED_CALL, detail) for detail in unexpected]
+    return gravest_first(differences)
 
 
 def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_lists: bool = True) -> list[Difference]:
@@ -75,11 +81,12 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
     if expected.tool != found.name:
         return [Difference(Verdict.WRONG_TOOL, f"called {shown_call(found)}, expected {expected.tool}")]
     arguments = found.arguments or {}  # those that cannot be read are a fault before anything is compared
-    differences = [
-        *_in_expected_arguments(expected, arguments, stringified_lists=stringified_lists),
-        *_in_other_arguments(expected, arguments, stringified_lists=stringified_lists),
-    ]
-    return sorted(differences, key=lambda difference: difference.verdict.gravity)
+    return gravest_first(
+        [
+            *_in_expected_arguments(expected, arguments, stringified_lists=stringified_lists),
+            *_in_other_arguments(expected, arguments, stringified_lists=stringified_lists),
+        ]
+    )
 
 
 def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:

@@ -46,7 +46,7 @@ class Settings:
     concurrency: int = 4
     """How many requests are under way at once."""
     timeout: float = 120
-    """Seconds that one attempt may take. All attempts of a request share their time."""
+    """The most seconds for one attempt. A request with its retries ends after `timeout * (retries + 1)` seconds."""
     retries: int = 2
     """How often a request is sent again after a failure that may pass: no connection, a timeout, HTTP 429 or 5xx."""
     temperature: float = 0

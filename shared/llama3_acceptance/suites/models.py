@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import ValidationInfo
+from pydantic_core.core_schema import ValidationInfo, WithDefaultSchema
 
 from llama3_acceptance.values import Equality, Mode, ResponseFormat, SuitePromptFormat
 from llama3_tools.chat.tool_prompt import ToolsIn
@@ -237,9 +237,17 @@ class SuiteOfFile(Part):
     cases: Annotated[list[SkipValidation[CaseOfFile]], Field(min_length=1)]
 
 
+class _WithoutDefaults(GenerateJsonSchema):
+    """Leaves out the models' defaults: they fill missing keys, and are not always what a missing key means."""
+
+    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
+        """Return the schema of the value alone."""
+        return self.generate_inner(schema["schema"])
+
+
 def suite_schema() -> JsonSchemaValue:
     """Return the JSON Schema of a suite."""
-    schema = SuiteOfFile.model_json_schema()
+    schema = SuiteOfFile.model_json_schema(schema_generator=_WithoutDefaults)
     return {"$schema": GenerateJsonSchema.schema_dialect, **schema}
 
 

@@ -36,7 +36,7 @@ def test_the_terminal_has_it_in_a_minute(report: tuple[str, str, dict[str, Any]]
     printed, _, _ = report
     lines = [line.strip() for line in printed.splitlines()]
     assert "9 outputs" in lines
-    assert "3  33.3%  call a tool" in lines
+    assert "3  33.3%  with calls" in lines
     assert "3  33.3%  tried to call, but call nothing" in lines
     assert "1  11.1%  could not be read" in lines
     assert "2  50.0%  truncated  2 attempts" in lines

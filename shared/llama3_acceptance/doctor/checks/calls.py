@@ -72,8 +72,8 @@ def malformed_calls(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "malformed_calls",
             f"the model tries to call a tool, but what it writes is not a call: {written!r} ({attempt.detail})",
-            "put llama3-tools in between: it tells the model what was wrong and asks again, and repair=True repairs "
-            "clear cases; a larger or less quantised model makes fewer of these errors",
+            "run llama3-tools between agent and server: it tells the model what was wrong and asks again, and "
+            "repair=True repairs clear cases; a larger or less quantised model makes fewer of these errors",
         )
         return
 
@@ -95,8 +95,8 @@ def dropped_calls(of: Examination) -> Iterator[Finding]:
         yield Finding(
             "calls_lost",
             f"the server loses calls: {why}",
-            "use the server's parser for this model (vLLM: --tool-call-parser), or put llama3-tools in between: then "
-            "the server parses no calls",
+            "use the server's parser for this model (vLLM: --tool-call-parser), or run llama3-tools between agent and "
+            "server: then the server parses no calls",
         )
         return
 
@@ -110,7 +110,7 @@ def calls_as_text(of: Examination) -> Iterator[Finding]:
     also = "some of the calls come" if of.calls_natively else "calls come"
     yield Finding(
         "calls_as_text",
-        f"{also} as text ({form}), and `tool_calls` is empty: an agent takes the text for its answer and stops",
+        f"{also} as text ({form}), and `tool_calls` is empty: an agent shows this text to the user and stops",
         IN_BETWEEN,
     )
 

@@ -22,7 +22,9 @@ from faulty_servers import Faulty, Reply, faulty
 from llama3_acceptance.cli.doctor import doctor
 from llama3_acceptance.doctor import examine, find_faults
 from llama3_acceptance.doctor.exchanges import Exchange
-from llama3_acceptance.doctor.questions import ONLY_IF_NEEDED, QUESTIONS
+from llama3_acceptance.doctor.questions import QUESTIONS, TEXT_AND_CALL, TWO_AGAIN, WITH_EMPTY_CONTENT
+
+NOT_ALWAYS_WITH_TOOLS = {"plain", WITH_EMPTY_CONTENT, TWO_AGAIN, TEXT_AND_CALL}
 
 
 def ask(base_url: str, *arguments: object) -> Result:
@@ -54,7 +56,7 @@ def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
     url = server_url(result)
     assert result.exit_code == 1
     assert "✗ calls_as_text: calls come as text (bare JSON), and `tool_calls` is empty" in result.stdout
-    assert "→ put llama3-tools in between" in result.stdout
+    assert "→ run llama3-tools between agent and server" in result.stdout
     assert result.stdout.splitlines()[-6:] == [
         "    from langchain_llama3_tools import Llama3ToolModel",
         "    from langchain_openai import ChatOpenAI",
@@ -90,7 +92,7 @@ def test_the_address_of_a_request_is_refused(path: str) -> None:
     assert "use --base-url http://127.0.0.1:9/v1" in words(result.stderr)
 
 
-@pytest.mark.parametrize("seconds", ["inf", "1e300", "0"])
+@pytest.mark.parametrize("seconds", ["inf", "1e300", "0", "nan"])
 def test_a_timeout_is_a_number_of_seconds(seconds: str) -> None:
     result = ask("http://127.0.0.1:9/v1", "--timeout", seconds)
     assert (result.exit_code, "Invalid value for '--timeout'" in result.stderr) == (2, True)
@@ -191,7 +193,7 @@ def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -
 
     with faulty(Faulty(slow_with_tools, frozenset())) as server:
         result = ask(server.base_url, "--timeout", 1, *["--json"] * as_json)
-    missing = [name for name in QUESTIONS if name not in {"plain", *ONLY_IF_NEEDED}]
+    missing = [name for name in QUESTIONS if name not in NOT_ALWAYS_WITH_TOOLS]
     if not as_json:
         assert f"there was no time for: {', '.join(missing)}" in words(result.stdout)
         assert_nothing_is_known(result)
@@ -204,7 +206,7 @@ def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -
 def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
     with faulty("healthy") as server:
         examination = examine(server.base_url, "llama", seconds=30)
-    for slow in QUESTIONS.keys() - {"plain", *ONLY_IF_NEEDED}:
+    for slow in QUESTIONS.keys() - NOT_ALWAYS_WITH_TOOLS:
         late = Exchange(slow, error="no answer in time", is_timeout=True)
         without = replace(examination, exchanges={**examination.exchanges, slow: late})
         assert {finding.code for finding in find_faults(without)} == {"too_slow"}, slow

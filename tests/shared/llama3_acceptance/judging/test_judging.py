@@ -369,6 +369,19 @@ def test_the_nearest_alternative_gives_the_reason():
     assert judged(case, "Hm.").parsed.detail == "answered in words, expected clock or turn_on or turn_on and clock: Hm."
 
 
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (("turn_on", {"area": "bath"}), Verdict.WRONG_TOOL),
+        (("clock", {"zone": "UTC"}), Verdict.UNEXPECTED_ARGUMENT),
+    ],
+)
+def test_of_several_reasons_the_gravest_is_the_verdict(found: tuple[str, dict[str, object]], expected: Verdict):
+    calls = (ExpectedCall("calculate", {"expression": ArgumentRule(("2",))}), ExpectedCall("clock"))
+    response = openai_dict("", [("calculate", {"expression": "3"}), found])
+    assert verdict(replace(CALCULATE, alternatives=(calls,)), response) is expected
+
+
 def test_calls_in_another_order_fail_only_where_the_order_matters():
     both = replace(TURN_ON, alternatives=((*CALCULATE.alternatives[0], LIGHTS),))
     assert verdict(both, f"{GOOD}; {SUM}") is Verdict.PASSED

@@ -172,18 +172,18 @@ def test_calls_are_paired_so_that_all_fit():
         pytest.param(
             [f(1), f(2)],
             [("f", 9), ("g", 2), ("h", 3)],
-            [Verdict.WRONG_VALUE, Verdict.WRONG_TOOL, Verdict.UNEXPECTED_CALL],
+            [Verdict.UNEXPECTED_CALL, Verdict.WRONG_TOOL, Verdict.WRONG_VALUE],
             id="a value, a tool and one too many",
         ),
         pytest.param(
             [f(1), ExpectedCall("g")],
             [("g", 2), ("f", 3)],
-            [Verdict.WRONG_VALUE, Verdict.UNEXPECTED_ARGUMENT],
+            [Verdict.UNEXPECTED_ARGUMENT, Verdict.WRONG_VALUE],
             id="another value and an argument too many",
         ),
     ],
 )
-def test_what_is_left_over_gives_the_reasons(
+def test_what_is_left_over_gives_the_reasons_the_gravest_first(
     expected: list[ExpectedCall], found: list[tuple[str, int]], reasons: list[Verdict]
 ):
     calls = [FoundCall(name, {"n": n}) for name, n in found]
