@@ -34,6 +34,8 @@ from llama3_tools.values import (
 
 Delta = dict[str, Any]
 """A delta in OpenAI's form."""
+_MOST_LOOKED_FOR = 100
+"""How many calls of a server are looked for in the text, so that the work stays linear."""
 
 
 class ChatStream:
@@ -93,7 +95,8 @@ class ChatStream:
         """Whether text has gone out, of this answer or of an earlier one."""
         self._reader = reader
         self._order = order
-        self._message = MessageStream() if reader.complaints.prompt_format == "strict" else None
+        is_strict = reader.complaints.prompt_format == "strict" and bool(reader.extractor.tools)
+        self._message = MessageStream() if is_strict else None
         self._stream: ExtractionStream | None = None
         self._written = Written()
         self._server = ServerCalls()
@@ -313,7 +316,7 @@ class ChatStream:
             refused.append(self._refuse_misfit(found.call, found.problems))
             return []
         start, end = found.call.span
-        refused[:] = [one for one in refused if one.span is None or not start <= one.span[0] < end]
+        refused[:] = [one for one in refused if one.span is None or one.span[1] <= start or end <= one.span[0]]
         deltas = self._say(self._content.release(instead=found.rest))
         return [*deltas, *self._handed_out(self._order.take(found.call))]
 
@@ -321,6 +324,7 @@ class ChatStream:
         """Add the calls that the server found, and return the deltas of those that run or become text."""
         deltas: list[Delta] = []
         reader = self._reader
+        is_looked_for = len(self._server.gathered) <= _MOST_LOOKED_FOR
         for call in self._server.gathered:
             read = reader.read(call, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
@@ -329,7 +333,8 @@ class ChatStream:
                     continue
                 read = unwanted
             self._content.hold_all()
-            deltas += self._say(self._content.add_call(read.text))
+            if not (is_looked_for and read.text in self._written.text):  # some servers leave it in the text, too
+                deltas += self._say(self._content.add_call(read.text))
             if read.reason != RejectionReason.UNKNOWN_TOOL or reader.options.on_unknown_tool != "text":  # as in text
                 refused.append(read)
         return deltas
