@@ -83,7 +83,9 @@ class DueCall:
             call: the call that it looks like.
             text: what the model wrote for it.
         """
-        if self._must_be_whole_answer or call.name != self._tools[0].name or not self._problems(call):
+        if self._must_be_whole_answer or self._reader.chosen not in {None, call.name}:  # which `find` looks at
+            return call
+        if call.name == self._tools[0].name and not self._problems(call):
             return call
         whole = [self._call_of(tool, one, call.span[0]) for tool, one in self._objects(text) if one.json == text]
         return next((one for one in whole if one is not None and not self._problems(one)), call)

@@ -198,3 +198,13 @@ def test_an_object_that_fits_as_a_whole_is_the_call_though_it_looks_like_another
         reply = read_in_every_way(request, {"content": text})
         assert [(call.name, call.arguments) for call in reply.tool_calls] == [("Plan", arguments)]
         assert reply.report.refused == ()
+
+
+def test_objects_that_look_like_calls_of_others_are_not_several_calls_that_are_due():
+    request = asked([PLAN, {"name": "now"}, {"name": "f"}], "Plan")
+    two = '{"name": "now", "parameters": {}} {"name": "f", "parameters": {}}'
+    reply = read_in_every_way(request, {"content": two})
+    assert (reply.content, reply.tool_calls) == (two, ())
+    assert request.retry(reply)
+    named = read_in_every_way(asked([PERSON, {"name": "f"}], "Person"), {"content": 'f: {"name": "Al", "age": 3}'})
+    assert ([call.arguments for call in named.tool_calls], named.report.refused) == ([AL], ())

@@ -236,3 +236,11 @@ def test_what_was_changed_in_a_call_is_kept_with_it():
     (call,) = asked(tools).read({"tool_calls": [native("f", {"days": "3"})]}).tool_calls
     assert call.arguments == {"days": 3}
     assert [change.path for change in call.changes] == ["$.days"]
+
+
+def test_a_call_that_does_not_run_is_shown_once_if_the_server_left_it_in_the_text():
+    wrong = '{"name": "get_weather", "parameters": {"city": "<string>"}}'
+    sent = native("get_weather", '{"city": "<string>"}')
+    for content, shown in ((wrong, wrong), ("Hm.", f"Hm. {wrong}")):
+        reply = read_in_every_way(asked(max_retries=0), {"content": content, "tool_calls": [sent]})
+        assert (reply.content, reply.tool_calls) == (shown, ())

@@ -114,3 +114,9 @@ PIECES = (
 def test_however_an_answer_breaks_its_streams_say_what_the_whole_says(seed: int):
     pick = random.Random(seed)  # noqa: S311 (nothing secret)
     read_in_every_way(chat().request([HI]), {"content": "".join(pick.choices(PIECES, k=pick.randint(2, 7)))})
+
+
+@pytest.mark.parametrize("text", ['{"message": "Build failed", "code": 3}', '{"message": "Hi.", "tool_call": null}'])
+def test_without_tools_an_object_stays_as_it_was_written(text: str):
+    for request in (chat().request([HI], tool_choice="none"), ToolChat([], prompt_format="strict").request([HI])):
+        assert read_in_every_way(request, {"content": text}).content == text
