@@ -1,7 +1,8 @@
-"""The figures of the README are those of the tables."""
+"""Figures that several pages tell are those of the tables."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -22,3 +23,11 @@ def test_the_readme_says_what_the_table_says() -> None:
     none_due = [str(count), *(f"{right} ({int(right) / count:.1%})" for right in (plain[6], decoder[6]))]
     said = [[words.split()[0], *cells] for words, *cells in rows if words[:1].isdigit()]
     assert said == [*due, none_due]
+
+
+def test_counts_of_recorded_outputs_are_those_of_their_page() -> None:
+    counted = (ROOT / "docs" / "what-llama-3-writes.md").read_text(encoding="utf-8")
+    pages = [ROOT / "README.md", ROOT / "docs" / "why.md", ROOT / "docs" / "arguments.md"]
+    told = {count for page in pages for count in re.findall(r"\d+\sof\s\d+", page.read_text(encoding="utf-8"))}
+    assert len(told) == 5
+    assert {" ".join(count.split()) for count in told} <= set(re.findall(r"\d+ of \d+", counted))
