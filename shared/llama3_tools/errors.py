@@ -23,23 +23,6 @@ from typing import get_args
 
 from llama3_tools.text.escaping import escape_invisible
 
-__all__ = [
-    "Llama3ToolsError",
-    "MissingExtraError",
-    "ResponseFormatError",
-    "ResponseFormatProblem",
-    "StreamStateError",
-    "ToolDefinitionError",
-    "a_type",
-    "did_you_mean",
-    "of_extra",
-    "require_bool",
-    "require_options",
-    "require_str",
-    "require_type",
-    "require_words",
-]
-
 
 class Llama3ToolsError(Exception):
     """The root of every exception that this library defines."""
