@@ -44,8 +44,6 @@ _PLACEHOLDER = re.compile(r"[(=,]\s*[\"']?<[\w \t-]{1,40}>[\"']?\s*[,)]").search
 _LOOP = re.compile(r"[\])]{0,8}\s{1,8}for\s[\w, ]{1,40}\sin\s").match
 _WORD = re.compile(rf"{_TAG}|</[\w:|-]{{0,30}}\Z|```\w*|\n[ \t]{{0,8}}\d{{1,4}}[.)][ \t]|(?P<word>[\w=])").finditer
 _KEY = re.compile(r"[(\[\s]{0,8}\{\s{0,4}[\"'“”‘’]?(\w{1,64})[\"'“”‘’]?\s{0,4}[:=]").match  # noqa: RUF001
-_BY_NAME = re.compile(r"[^(\n]{0,80}\(\s{0,4}(\w{1,64})\s{0,4}=\s{0,4}[\"']").match
-"""A string by name, in a call of Python."""
 _OPENS = re.compile(r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}[([{]").match
 _MAY_OPEN = re.compile(
     r"[^([{\n]{0,80}(?:\n[^([{\n]{0,80}){0,2}"
@@ -167,9 +165,7 @@ class Evidence:
 
     @property
     def first_key(self) -> str:
-        """The first key of its arguments, if these are an object, or a string by name that broke: `f(x='a⏎b`."""
-        if not (self.is_odd or self.is_whole) and (named := _BY_NAME(self.raw)):
-            return named[1]
+        """The first key of its arguments, if these are an object."""
         text = self.after if self.is_odd else self.raw
         opens = _OPENS(text)
         key = _KEY(text, opens.end() - 1) if opens else None

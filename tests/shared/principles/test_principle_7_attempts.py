@@ -170,7 +170,6 @@ ODD = {
     "cut off": '{"name": "NAME", "parameters": {"KEY": "VALUE"',
     "a pythonic call cut off": 'NAME(KEY="VALUE"',
     "a raw line break in a string": 'NAME(KEY="VALUE\nand more")',
-    "code in a string": "NAME(KEY='VALUE\nprint('hi')\n')",
     "broken after words": 'Let me see. {"name": "NAME", "parameters": {"KEY": oops}}',
     "broken in a fence": '```json\n{"name": "NAME", "parameters": {"KEY": oops}}\n```',
     "in thoughts alone": '<think>{"name": "NAME", "parameters": {"KEY": "VALUE"}}</think>',
