@@ -323,9 +323,9 @@ class ChatStream:
     def _end_server_calls(self, ids: set[str], refused: list[RefusedCall], *, complete: bool) -> list[Delta]:
         """Add the calls that the server found, and return the deltas of those that run or become text."""
         deltas: list[Delta] = []
-        reader = self._reader
-        is_looked_for = len(self._server.gathered) <= _MOST_LOOKED_FOR
-        for call in self._server.gathered:
+        reader, gathered = self._reader, self._server.gathered
+        written = self._written.text if 0 < len(gathered) <= _MOST_LOOKED_FOR else ""
+        for call in gathered:
             read = reader.read(call, ids, made=self._order.count, complete=complete)
             if isinstance(read, ToolCall):
                 if (unwanted := reader.refuse_unwanted(read, self._text_of)) is None:
@@ -333,7 +333,7 @@ class ChatStream:
                     continue
                 read = unwanted
             self._content.hold_all()
-            if not (is_looked_for and read.text in self._written.text):  # some servers leave it in the text, too
+            if read.text not in written:  # some servers leave it in the text, too
                 deltas += self._say(self._content.add_call(read.text))
             if read.reason != RejectionReason.UNKNOWN_TOOL or reader.options.on_unknown_tool != "text":  # as in text
                 refused.append(read)
