@@ -28,8 +28,6 @@ KNOWN = (
 """Where outputs are looked for, in this order."""
 
 _STEP = re.compile(r"\[(-?[0-9]{1,9})\]|\.?([^.\[\]]+)")
-
-
 _TEXT = re.compile("(large_)?(string|binary)(_view)?")
 
 
@@ -183,8 +181,10 @@ def _column(place: str, names: Sequence[str]) -> str:
 
 @lru_cache
 def _steps(place: str) -> tuple[str | int, ...]:
-    found = [int(match[1]) if match[1] else match[2] for match in _STEP.finditer(place)]
-    return tuple(found) if "".join(match[0] for match in _STEP.finditer(place)) == place and found else (place,)
+    steps = list(_STEP.finditer(place))
+    if not steps or "".join(step[0] for step in steps) != place:
+        return (place,)
+    return tuple(int(step[1]) if step[1] else step[2] for step in steps)
 
 
 def _values(column: pa.Array) -> list[Any]:
