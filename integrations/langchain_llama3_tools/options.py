@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +37,7 @@ class ModelOption(ChatOption, total=False):
     verbose: bool
 
 
-def known(owner: str, given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def known(owner: str, given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Return options, after a check that the class that the user wrote has each of them."""
     require_options(owner, given, names, "; parameters such as temperature belong to the model itself")
     limits = given.get("limits")  # which `dumps` writes as a list

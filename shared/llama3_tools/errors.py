@@ -16,7 +16,7 @@ Arguments of the wrong Python type raise the built-in `TypeError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from typing import get_args
@@ -185,7 +185,7 @@ def require_bool(**options: object) -> None:
             raise TypeError(f"{name} must be True or False, not {value!r}")
 
 
-def require_options(owner: str, given: Iterable[str], known: Iterable[str], otherwise: str = "") -> None:
+def require_options(owner: str, given: Iterable[str], known: Collection[str], otherwise: str = "") -> None:
     """Require that all options exist.
 
     >>> require_options("Extractor", ["reapir"], ["repair"])
@@ -201,10 +201,9 @@ def require_options(owner: str, given: Iterable[str], known: Iterable[str], othe
     Raises:
         TypeError: one does not exist.
     """
-    names = [*known]
     for name in given:
-        if name not in names:
-            raise TypeError(f"{owner} has no option {name!r}{did_you_mean(name, names) or otherwise}")
+        if name not in known:
+            raise TypeError(f"{owner} has no option {name!r}{did_you_mean(name, sorted(known)) or otherwise}")
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from llama3_tools.errors import require_bool, require_str
+from llama3_tools.errors import require_bool, require_options, require_str
 from llama3_tools.options import ReadOption, ReadOptions, read_options
 from llama3_tools.reader.rules import Rules
 from llama3_tools.reader.stream import ExtractionStream
@@ -56,6 +56,7 @@ class Extractor:
             ValueError: an option has a value that it cannot have, or `coerce_arguments` or `repair` has no `tools` to
                 go by.
         """
+        require_options("Extractor", changes, ReadOption.__optional_keys__)
         chosen = read_options(options, changes)
         if tools is None and chosen.coerce_arguments:
             raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")
@@ -165,5 +166,4 @@ def extract(
     """
     if tools is None and options is None and not changes:
         return _default().extract(text, complete=complete)
-    chosen = read_options(options, changes)
-    return Extractor(tools, options=chosen).extract(text, complete=complete)
+    return Extractor(tools, options=options, **changes).extract(text, complete=complete)

@@ -109,6 +109,8 @@ class TestOptions:
         for make in (Extractor, ReadOptions, lambda **options: extract("", **options)):
             with pytest.raises(TypeError, match="'foo'"):
                 make(foo=1)  # type: ignore[call-arg]  # on purpose
+        with pytest.raises(TypeError, match="Extractor has no option 'reapir'; did you mean 'repair'"):
+            extract("", reapir=True)  # type: ignore[call-arg]  # on purpose
 
     @pytest.mark.parametrize("value", ["no", ["x"], 1, None])
     @pytest.mark.parametrize("option", [name for name, kind in get_type_hints(ReadOptions).items() if kind is bool])
