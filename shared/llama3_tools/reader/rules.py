@@ -74,7 +74,7 @@ class Rules:
         """Set up the rules for the tools and options of an extractor."""
         formats = options.formats
         self.tools = tools
-        """The declared tools by name, or `None` if any name may be called."""
+        """The declared tools by name, or `None` if a call of any name counts."""
         self.declared: Mapping[str, Tool] = tools or {}
         """The declared tools by name; empty if none were declared."""
         self.options = options
