@@ -1,4 +1,4 @@
-"""The search of the built site, used in a real browser. `make test-browser` builds the site and runs this."""
+"""Search and colours of the built site, in a real browser. `make test-browser` builds the site and runs this."""
 
 from __future__ import annotations
 
@@ -69,3 +69,13 @@ def test_the_page_that_people_look_for_is_found_first(browser: Chrome, words: st
     assert (
         WebDriverWait(browser, 60, 0.05).until(lambda _: browser.execute_script(FIRST_FOUND, words)) == f"/{page}.html"
     )
+
+
+def test_the_colours_follow_the_system_at_each_visit(browser: Chrome) -> None:
+    schemes = []
+    for wanted in ("dark", "light", "dark"):
+        feature = {"name": "prefers-color-scheme", "value": wanted}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        browser.refresh()
+        schemes.append(browser.execute_script("return document.body.dataset.mdColorScheme"))
+    assert schemes == ["slate", "default", "slate"]
