@@ -57,16 +57,18 @@ PARTS = {
 NEWEST_ONLY = [f"tests/integrations/langchain/test_{name}.py" for name in ("standard", "standard_integration")]
 
 EXTRAS = [extra for extra in PROJECT["project"]["optional-dependencies"] if extra != "demo"]  # that is for a clone
-SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic", "httpx2", "uvicorn"]
+SHOWN = ["langchain-core", "langchain", "llama-index-core", "pydantic", "httpx2", "uvicorn", "jsonschema", "pyarrow"]
 INSTALLED = "tests/installed.py"
 VERSIONS = Path("docs/versions.md")
 
 
 def run_tests(session: nox.Session, *arguments: str) -> None:
-    """Run tests with one process more than there are cores, five at most, and note the versions in the docs."""
+    """Run tests with five processes at most, and note the versions in the docs, unless arguments chose some tests."""
     program = f"import sys; sys.path.insert(0, 'tests'); from installed import versions; print(versions({SHOWN}))"
     workers = ["--numprocesses=auto", "--maxprocesses=5", "--dist=worksteal"]
     session.run("python", "-m", "pytest", "--quiet", *workers, *arguments, *session.posargs)
+    if session.posargs:
+        return
     python, _, others = str(session.run("python", "-c", program, silent=True)).strip().partition(", ")
     note_tested(session.name, python, others)
 

@@ -14,8 +14,8 @@ READ = "read as written"
 """How the classes begin in which all that was written is read."""
 _REJECTED = {
     re.compile(r"found the name '|found a call of '|found '[*/+x-]'"): "a name, a call or arithmetic for a value",
-    re.compile(r"in a form that is no call$"): "a tool's name in another form, such as `['NAME', {…}]`",
-    re.compile(r"^the argument '.*' stands twice"): "an argument stands twice",
+    re.compile(r"in a form that is not a call$"): "a tool's name in another form, such as `['NAME', {…}]`",
+    re.compile(r"^the argument '.*' occurs twice"): "an argument occurs twice",
     re.compile(r"double quotes, as in JSON"): "a dict of Python",
 }
 """What a rejection says, and what it means."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 from llama3_batch import extract_batch
 
 TOOLS = None
-"""The tools that may be called; `None`: any name may be called."""
+"""The declared tools; `None`: a call of any name counts."""
 
 
 def extract(batch: pa.Table) -> pa.Table:

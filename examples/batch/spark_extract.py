@@ -20,7 +20,7 @@ import pyarrow as pa
 from llama3_batch import EXTRACTION, extract_batch
 
 TOOLS = None
-"""The tools that may be called; `None`: any name may be called."""
+"""The declared tools; `None`: a call of any name counts."""
 
 Extract = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

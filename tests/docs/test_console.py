@@ -1,4 +1,4 @@
-"""What the documentation says that the command prints, it prints. `…` there stands for anything."""
+"""What the documentation says that the command prints, it prints. `…` there is for anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from llama3_tools.cli.group import llama3_tools
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.compile(r"```console\n\$ llama3-tools (.*)\n((?s:.*?))```")
-REPLIES = re.compile(r"`(\w+\.\w+)` holds\n\n```\w+\n((?s:.*?))\n```")
+REPLIES = re.compile(r"`(\w+\.\w+)` has\n\n```\w+\n((?s:.*?))\n```")
 
 CONSOLES = [
     (str(page.relative_to(ROOT / "docs")), command, printed)

@@ -17,6 +17,6 @@ def test_packages_export_these_names_and_no_others() -> None:
 
 
 def test_every_exported_name_has_its_place_in_the_api_reference() -> None:
-    pages = "\n".join(page.read_text("utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
+    pages = "\n".join(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))
     named = {line.removeprefix("::: ") for line in pages.splitlines() if line.startswith("::: ")}
     assert [name for name in EXPORTS if name not in named and not name.endswith(".__version__")] == []

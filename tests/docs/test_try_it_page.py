@@ -201,7 +201,7 @@ def test_a_page_opens_with_an_example_that_is_read_by_what_this_site_has_alone(p
 
 def test_what_a_link_brings_is_not_read_before_someone_asks(browser: Chrome, address: str) -> None:
     page = opened(browser, address + link_of({"text": CALL}))
-    says(page, "This link holds an output.")
+    says(page, "This link has an output.")
     assert [url for url in requested(page) if "runtime" in url or url.endswith(".wasm")] == []
 
 
@@ -323,7 +323,7 @@ def test_the_link_holds_what_stands_in_the_form(page: Chrome, address: str) -> N
     until(lambda: "#try=" in page.current_url)
     said, link = find(page, "#try-it-status").text, page.current_url
     opened(page, link)
-    says(page, "This link holds an output.")
+    says(page, "This link has an output.")
     assert [url for url in requested(page) if "runtime" in url] == []
     script = """
         const done = arguments[0];
@@ -407,7 +407,7 @@ def test_what_a_link_holds_is_never_markup(page: Chrome, address: str) -> None:
     says(page, "rejection")
     until(lambda: "#try=" in page.current_url)
     opened(page, page.current_url)
-    says(page, "This link holds an output.")
+    says(page, "This link has an output.")
     find(page, "button[type=submit]").click()
     says(page, "rejection")
     find(page, "#try-it-play").click()

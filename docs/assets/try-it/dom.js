@@ -35,7 +35,7 @@ export class Parts {
   #more;
 
   /**
-   * @param {HTMLElement} container Is emptied. The button for the next part stands after it.
+   * @param {HTMLElement} container Is emptied. The button for the next part comes after it.
    * @param {(() => Node[])[]} parts Each makes its nodes.
    */
   constructor(container, parts) {

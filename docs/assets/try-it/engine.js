@@ -3,7 +3,7 @@
 /**
  * @typedef {import("./state.js").State} State
  * @typedef {State & {kind: "read" | "play"}} Question
- * @typedef {{field: string, message: string}} Refusal What could not be used, and where it stands on the page.
+ * @typedef {{field: string, message: string}} Refusal What could not be used, and where it is on the page.
  */
 
 /** The status while a question is answered. */

@@ -51,7 +51,7 @@ function showStatus(status) {
 }
 
 /**
- * Ask the library about what stands in the form.
+ * Ask the library about what is in the form.
  *
  * @param {"read" | "play"} kind
  * @returns {Promise<any>} The answer; `null`: there is none to show, and why was said.
@@ -82,7 +82,7 @@ function unmark() {
   for (const field of Object.keys(FIELDS)) byId(`try-it-${field}`).removeAttribute("aria-invalid");
 }
 
-/** Give up all that was asked, and show none of it: the form is to hold something else. */
+/** Give up all that was asked, and show none of it: the form gets something else. */
 function forget() {
   window.clearTimeout(timer);
   timer = 0;
@@ -135,14 +135,14 @@ async function playOrPause() {
   player.play();
 }
 
-/** Keep what stands in the form in the address of the page. */
+/** Keep what is in the form in the address of the page. */
 async function keepInLink() {
   const link = ++links;
   const state = readForm(form);
   const fragment = await toFragment(state);
   if (link !== links) return fragment;
-  const holdsSomething = fragment && (state.text || state.tools);
-  history.replaceState(null, "", holdsSomething ? fragment : location.pathname + location.search);
+  const isFilled = fragment && (state.text || state.tools);
+  history.replaceState(null, "", isFilled ? fragment : location.pathname + location.search);
   return fragment;
 }
 
@@ -153,13 +153,13 @@ async function copyLink() {
   }
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link is copied. It holds all that stands here.");
+    say("The link is copied. It has all that you entered.");
   } catch {
     say("Copy the link from the address bar: this browser lets no page do so here.", true);
   }
 }
 
-/** Fill the form with what the link holds. Nothing is loaded or read until someone asks for it. */
+/** Fill the form with what is in the link. Nothing is loaded or read until someone asks for it. */
 async function openLink() {
   const link = ++links;
   try {
@@ -168,7 +168,7 @@ async function openLink() {
     forget();
     fillForm(form, state);
     showChoices();
-    say("This link holds an output. Press “Read it” to read it.");
+    say("This link has an output. Press “Read it” to read it.");
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), true);
   }

@@ -58,7 +58,7 @@ _JsonObject = dict[str, Any]
 
 
 class _RefusedError(Exception):
-    """Something that the page was given cannot be used. `field` is where it stands on the page."""
+    """Something that the page was given cannot be used. `field` is its place on the page."""
 
     def __init__(self, field: str, message: object) -> None:
         super().__init__(str(message))
@@ -79,7 +79,7 @@ def answer(question: str) -> str:
             whether the model ended its turn. `chunk`: of `play`, how many characters a chunk has.
 
     Returns:
-        A JSON object; what could not be used is its `error`, with the `field` where it stands and a `message`.
+        A JSON object; what could not be used is its `error`, with its `field` and a `message`.
     """
     asked = json.loads(question)
     try:

@@ -80,7 +80,7 @@ export function fillForm(form, state) {
 }
 
 /**
- * Return the part of a link that holds a state.
+ * Return the part of a link that has a state.
  *
  * @param {State} state
  * @returns {Promise<string | null>} It begins with `#`; `null`: the output is too long for a link.
@@ -98,11 +98,11 @@ export async function toFragment(state) {
 }
 
 /**
- * Return the state that a link holds.
+ * Return the state in a link.
  *
  * @param {string} fragment Begins with `#`, or is empty.
- * @returns {Promise<Partial<State> | null>} `null`: it holds none.
- * @throws {Error} It holds one that cannot be read, or that is larger than any that `toFragment` writes.
+ * @returns {Promise<Partial<State> | null>} `null`: it has none.
+ * @throws {Error} It has one that cannot be read, or one that is larger than any that `toFragment` writes.
  */
 export async function fromFragment(fragment) {
   if (!fragment.startsWith(PREFIX)) return null;
@@ -163,7 +163,7 @@ function isObject(value) {
  * @param {CompressionStream | DecompressionStream} stream
  * @param {Uint8Array<ArrayBuffer>} bytes
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
- * @throws {LinkError} More bytes come out than a link may hold.
+ * @throws {LinkError} More bytes come out than a link may have.
  */
 async function through(stream, bytes) {
   const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();

@@ -26,7 +26,7 @@ _FILE_OPTIONS = (
         ["--tools-column"],
         metavar="NAME",
         help="The column of each row's tools, as JSON: a list of OpenAI tools, one tool, or a request's body. Null, or "
-        'a body without `tools`: any name may be called. `"tool_choice": "none"`: nothing is.',
+        'a body without `tools`: a call of any name counts. `"tool_choice": "none"`: no call does.',
     ),
     click.Option(
         ["--id-column"],
@@ -38,7 +38,7 @@ _FILE_OPTIONS = (
         ["--finish-reason-column"],
         metavar="NAME",
         help="The column that says why each output ended. After `length`, `max_tokens` and `content_filter`, what is "
-        "still open is not called.",
+        "still open does not count as a call.",
     ),
     click.Option(["--to"], type=click.Choice(get_args(FileFormat)), help="What to write.  [default: the same as FILE]"),
     click.Option(

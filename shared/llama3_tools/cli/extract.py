@@ -78,7 +78,7 @@ def _limits(_context: click.Context, _param: click.Parameter, given: tuple[str, 
     multiple=True,
     callback=_limits,
     metavar="NAME=NUMBER",
-    help="How much may be called, such as max_calls=5; may be repeated. The names and defaults: "
+    help="How much counts as calls, such as max_calls=5; may be repeated. The names and defaults: "
     f"{', '.join(f'{name} ({limit})' for name, limit in DEFAULT_LIMITS._asdict().items())}.",
 )
 @click.option("--starts-reasoning", is_flag=True, help="Outputs begin inside <think>, because the prompt opened it.")

@@ -45,5 +45,5 @@ def read_tools(name: str) -> Sequence[ToolLike]:
     except ValueError as error:
         raise click.UsageError(f"{name}: {error}") from None
     if tools is None:
-        raise click.UsageError(f"{name}: it has no tools: leave out --tools if any name may be called")
+        raise click.UsageError(f"{name}: it has no tools: leave out --tools if a call of any name counts")
     return tools

@@ -207,7 +207,7 @@ class _Parser:
             name = named[1] if named else ""
             if named and name.isidentifier() and name not in ("True", "False", "None"):
                 if name in keywords:
-                    raise ValueError(f"the argument {shortened(name)!r} stands twice")
+                    raise ValueError(f"the argument {shortened(name)!r} occurs twice")
                 self._pos = named.end()
                 keywords[name] = self._value(self._next())
             else:
@@ -269,7 +269,7 @@ class _Parser:
             if not written.startswith('"'):
                 raise ValueError("a key that is not a string")
             if self._tolerant and (written in container.keys or not _CERTAIN_KEY(written)):
-                raise ValueError("a key that stands twice, or may be more than a key")
+                raise ValueError("a key that occurs twice, or may be more than a key")
             container.keys.add(written)
             container.key = written
             return self._next()

@@ -16,7 +16,7 @@ from llama3_tools.values import RejectionReason
 LINE = 160
 """How much of the line before something can be a list marker and labels, and how much after it punctuation."""
 MOST_AFTER = 1024
-"""In how much of the text after it anyone looks for where it closes, and for words."""
+"""How much of the text after it is searched for its closing tag and for words."""
 
 _NEVER = (RejectionReason.SCHEMA_ECHO, RejectionReason.TOO_MANY, RejectionReason.TOO_LONG)
 _TAG = r"</?[|\uff5c]?[A-Za-z!?/][^<>\n]{0,60}>|\[/?[A-Z][A-Z_]{1,30}\]"

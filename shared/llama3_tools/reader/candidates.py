@@ -24,7 +24,7 @@ _FAILURES = 16
 """How often an output may make the scanner in C stumble; after that, objects are read token by token."""
 _LONG = 4096
 """If no brace closes in this much text, the scanner stumbled: to look for one again and again is quadratic."""
-_QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings have to stand in double quotes, as in JSON")
+_QUOTES = Refusal(RejectionReason.MALFORMED, "keys and strings need double quotes, as in JSON")
 NO_CODE = Refusal(RejectionReason.NOT_A_CALL, "words after <|python_tag|>")
 
 

@@ -29,7 +29,7 @@ _OPENERS = {"]": "[", "}": "{", ")": "(", ">": "<"}
 
 
 class Last(Enum):
-    """What came last, held pieces aside."""
+    """What came last, apart from pieces that are held back."""
 
     NOTHING = "nothing yet"
     TEXT = "text"
@@ -72,7 +72,7 @@ class Content:
     def __init__(self, *, is_kept: bool = True) -> None:
         self.calls: list[ToolCall] = []
         self.waiting: list[Waiting] = []
-        """The calls that wait; each is among what is held, too."""
+        """The calls that wait; each is among the held pieces, too."""
         self.held_from = 0
         """The offset after the last text or call: everything from there on is held."""
         self._trace: Trace | None = None

@@ -23,7 +23,7 @@ _LETS_CALL_STAND = re.compile(r"(?:[\[\]`~]|[|\uff5c]>|>>>|functools)\s*\Z").sea
 
 
 class HeldMarkup:
-    """The markup that is held before what follows it."""
+    """The markup that is held back until something follows."""
 
     def __init__(
         self, window: Window, around: Surroundings, quotation: Quotation, content: Content, names: Container[str]

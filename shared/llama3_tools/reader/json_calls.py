@@ -135,9 +135,9 @@ def read_call(  # noqa: PLR0911 (one shape after another)
     if isinstance(found, Refusal):
         return found
     if key != "name" and members.get("type") != "function":
-        found = found._replace(deviations=(f"the name stands under {key!r}", *found.deviations))
+        found = found._replace(deviations=(f"the name is under {key!r}", *found.deviations))
     if found.deviations and any(members.get(result) is not None for result in _RESULTS):
-        detail = "a call that was run already: its result stands beside it"
+        detail = "a call that was run already: its result is beside it"
         return Refusal(RejectionReason.NOT_A_CALL, detail, found.name)
     return found
 
@@ -155,7 +155,7 @@ def argued_call(name: str, parsed: JsonObject, tools: Mapping[str, Tool] | None)
     if members.get("name") == name and "name" not in parameters and not members.keys().isdisjoint(ARGUMENTS):
         found = read_call(parsed, tools)
         if isinstance(found, WrittenCall):
-            return found._replace(deviations=("a whole call stands after the name",))
+            return found._replace(deviations=("a whole call follows the name",))
     if members.keys() >= {"properties", "type"} and members["type"] == "object" and "properties" not in parameters:
         return _schema_echo(name)
     return WrittenCall(name, members, parsed.json)
@@ -253,7 +253,7 @@ def _openai_call(parsed: JsonObject, tools: Mapping[str, Tool] | None) -> Writte
     if not beside or not isinstance(name, str) or within:
         outside = {} if beside else {key: value for key, value in parsed.members.items() if key != "function"}
         return _named_call(inner, outside | inner.members, name, tools)
-    detail = "the arguments stand beside the function, not in it"
+    detail = "the arguments are beside the function, not in it"
     if name not in (tools or ()):
         return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
     found = _named_call(parsed, {key: parsed.members[key] for key in beside}, name, tools)
@@ -275,7 +275,7 @@ def _named_call(  # noqa: PLR0911 (a refusal each)
     else:
         held = parse_lone(arguments) if isinstance(arguments, str) else None
         if held is None:
-            detail = f"{given[0]!r} is neither an object nor a string that holds one"
+            detail = f"{given[0]!r} is neither an object nor a string that contains one"
             return Refusal(RejectionReason.INVALID_ARGUMENTS, detail, name)
         if held.flaw:
             return Refusal(RejectionReason.MALFORMED, f"{held.flaw}, in the arguments", name)
@@ -283,11 +283,11 @@ def _named_call(  # noqa: PLR0911 (a refusal each)
     if _is_schema(members, given[0], arguments, tools.get(name) if tools else None):
         return _schema_echo(name)
     if has_key_twice(arguments, written):
-        return Refusal(RejectionReason.MALFORMED, "a key stands twice in the arguments", name)
+        return Refusal(RejectionReason.MALFORMED, "a key occurs twice in the arguments", name)
     if len(given) > 1 and not _same(arguments, members[given[1]]):
         detail = f"{given[0]!r} and {given[1]!r} have different values"
         return Refusal(RejectionReason.CONFLICTING_ARGUMENTS, detail, name)
-    deviations = () if given[0] in ARGUMENTS else (f"the arguments stand under {given[0]!r}",)
+    deviations = () if given[0] in ARGUMENTS else (f"the arguments are under {given[0]!r}",)
     return WrittenCall(name, arguments, written, deviations)
 
 

@@ -172,7 +172,7 @@ def _begin_named(turn: Turn, match: re.Match[str]) -> State | None:
         turn.quotation.open_fence("```", is_fresh=False)
     turn.markup.add(match[0], at)
     begin, start = turn.window.base + at, turn.window.base + match.end()
-    deviations = ("the name stands before the arguments",)
+    deviations = ("the name comes before the arguments",)
     return begin_object(turn, match.end(), Candidate(begin, start, "name", name, deviations))
 
 

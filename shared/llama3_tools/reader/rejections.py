@@ -148,7 +148,7 @@ class Rejections:
                 continue  # of an object that broke before its name
             at = left.start - (text[left.start - 1 : left.start] in ("'", '"'))  # the quotes of the name quote nothing
             quoted = self._quotation.why(at)
-            refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is no call", left.name)
+            refusal = Refusal(RejectionReason.NOT_A_CALL, f"{left.name!r} in a form that is not a call", left.name)
             if quoted is not None:
                 refusal = Refusal(RejectionReason.QUOTED, quoted, left.name)
             evidence = Evidence(Shape.NAMED, line_before(text, left.start), is_odd=True)

@@ -74,7 +74,7 @@ class Rules:
         """Set up the rules for the tools and options of an extractor."""
         formats = options.formats
         self.tools = tools
-        """The declared tools by name, or `None` if any name may be called."""
+        """The declared tools by name, or `None` if a call of any name counts."""
         self.declared: Mapping[str, Tool] = tools or {}
         """The declared tools by name; empty if none were declared."""
         self.options = options
@@ -217,7 +217,7 @@ class Rules:
             item = parse_object(parsed.text, parsed.spans[key][0], checked=True)
             items = [item] if item else None
         if items is None:
-            return Refusal(RejectionReason.NOT_A_CALL, f"an envelope whose {key!r} holds anything but calls")
+            return Refusal(RejectionReason.NOT_A_CALL, f"an envelope with something other than calls under {key!r}")
         placed = []
         for item in items:
             found = self.checked(read_call(item, self.tools))
@@ -241,7 +241,7 @@ def _arguments_in_json(arguments: Arguments, tool: Tool | None) -> str | Refusal
     given = dict(zip(parameters, positional, strict=False))
     twice = next((name for name in named if name in given), None)
     if twice is not None:
-        return Refusal(RejectionReason.MALFORMED, f"the argument {shortened(twice)!r} stands twice")
+        return Refusal(RejectionReason.MALFORMED, f"the argument {shortened(twice)!r} occurs twice")
     members = [f"{write_string(name)}: {value}" for name, value in {**given, **named}.items()]
     return f"{{{', '.join(members)}}}"
 

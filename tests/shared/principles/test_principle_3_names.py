@@ -92,7 +92,7 @@ def test_a_whole_call_after_its_own_name_is_that_call(held: str):
     for form in ("<function=f>{}</function>", "<function=f{}</function>", "f\n{}", "<tool_call>f {}</tool_call>"):
         (call,) = extract_in_every_chunking(form.replace("{}", held), tools=TOOLS).tool_calls
         assert (call.name, call.arguments) == ("f", {"a": 1})
-        assert "a whole call stands after the name" in call.deviations
+        assert "a whole call follows the name" in call.deviations
 
 
 ARGUMENTS = {

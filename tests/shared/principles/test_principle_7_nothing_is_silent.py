@@ -127,8 +127,8 @@ def test_beside_a_call_nothing_is_silent_either(text: str):
 DETAILS = {
     "a name alone": ('{"name": "rm"}', "'rm' has no arguments, and is no declared tool"),
     "keys beside the name": ('{"name": "clock", "x": 1}', "'clock' has no arguments, but the keys x"),
-    "a list": ('{"name": "f", "parameters": [1]}', "'parameters' is neither an object nor a string that holds one"),
-    "an argument twice": ('{"name": "f", "parameters": {"a": 1, "a": 2}}', "a key stands twice in the arguments"),
+    "a list": ('{"name": "f", "parameters": [1]}', "'parameters' is neither an object nor a string that contains one"),
+    "an argument twice": ('{"name": "f", "parameters": {"a": 1, "a": 2}}', "a key occurs twice in the arguments"),
     "an undeclared tool": (
         '{"name": "rm", "parameters": {}}',
         "'rm' is not a declared tool; declared: f, g, clock, save, delete",

@@ -43,7 +43,7 @@ TAG = "<function(clock)>{}</function>"
 PYTHON = "<|python_tag|>print(17*23)"
 
 MISSPELT = "clock was not written as documented: the tag is written <function(NAME)>{…}"
-SINGLE_QUOTES = "keys and strings have to stand in double quotes, as in JSON"
+SINGLE_QUOTES = "keys and strings need double quotes, as in JSON"
 REPAIRED = f"clock was repaired from {BROKEN}"
 
 
@@ -66,7 +66,7 @@ def test_the_options_are_those_of_every_reader():
             BROKEN.replace("name", "tool"),
             Reading(repair=True),
             Verdict.MALFORMED,
-            f"clock was not written as documented: the name stands under 'tool'; {REPAIRED.replace('name', 'tool')}",
+            f"clock was not written as documented: the name is under 'tool'; {REPAIRED.replace('name', 'tool')}",
             id="single quotes and an undocumented key",
         ),
     ],

@@ -199,7 +199,7 @@ def test_an_error_in_place_of_a_response_is_told():
 @pytest.mark.parametrize(
     ("written", "deviations"),
     [
-        ('{"n": 1, "n": 5}', ("the key 'n' stands twice in the arguments; the last value counts",)),
+        ('{"n": 1, "n": 5}', ("the key 'n' occurs twice in the arguments; the last value counts",)),
         (' {"n": 5}', ()),
         ('{"n": {"a": 1, "a": 2}}', ()),
     ],

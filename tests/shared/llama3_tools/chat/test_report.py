@@ -82,7 +82,7 @@ def test_a_call_that_fits_is_not_told_of():
         ),
         (
             '{"tool": "wait", "parameters": {"days": 3}}',
-            {"written": '{"days": 3}', "deviations": ["the name stands under 'tool'"]},
+            {"written": '{"days": 3}', "deviations": ["the name is under 'tool'"]},
         ),
         (
             "{'name': 'wait', 'parameters': {'days': 3}}",

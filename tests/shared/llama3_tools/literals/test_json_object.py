@@ -37,9 +37,9 @@ def test_what_is_no_json_is_not_parsed(text: str):
 
 
 FLAWS = {
-    '{"a": 1, "a": 2}': "the key 'a' stands twice",
-    '{"a": "x", "\\u0061": 2}': "the key 'a' stands twice",
-    f'{{"{"a" * 200}": 1, "{"a" * 200}": 2}}': f"the key '{'a' * 100}\u2026 (200 characters)' stands twice",
+    '{"a": 1, "a": 2}': "the key 'a' occurs twice",
+    '{"a": "x", "\\u0061": 2}': "the key 'a' occurs twice",
+    f'{{"{"a" * 200}": 1, "{"a" * 200}": 2}}': f"the key '{'a' * 100}\u2026 (200 characters)' occurs twice",
     '{"a": "\\ud83d"}': "half a surrogate pair",
     '{"a": {"b": "\ud83d", "b": 1}}': "half a surrogate pair",
     '{"a": [{"b": "\\udcd2"}]}': "half a surrogate pair",

@@ -44,7 +44,7 @@ def test_what_is_no_strict_json_is_named_with_its_place(text: str, reason: str, 
 
 @pytest.mark.parametrize(
     ("text", "flaw"),
-    [('{"a": 1} \\ud83d', ""), (f'{{"a": {LONG}}}', ""), (f'{{"a": 1, "a": {LONG}}}', "the key 'a' stands twice")],
+    [('{"a": 1} \\ud83d', ""), (f'{{"a": {LONG}}}', ""), (f'{{"a": 1, "a": {LONG}}}', "the key 'a' occurs twice")],
 )
 def test_any_other_object_is_read(text: str, flaw: str):
     parsed = read_object(text, 0)

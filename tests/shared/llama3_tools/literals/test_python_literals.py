@@ -98,7 +98,7 @@ BROKEN = {
     "another bracket": ("(a=[1})", "expected ',' or ']', found '}'"),
     "more": ("(a=1) and", "there is more after its end"),
     "a number that is none": ("(01)", "expected a number that JSON has, found '01'"),
-    "a name twice": ("(a=1, a=2)", "the argument 'a' stands twice"),
+    "a name twice": ("(a=1, a=2)", "the argument 'a' occurs twice"),
     "a name too few": ("(a=1, 2)", "an argument without a name after one that has one"),
     "a number as a key": ("({1: 2})", "a key that is not a string"),
     "a key without a value": ("({'a': 1, 'b'})", "expected ':' after the key, found '}'"),
