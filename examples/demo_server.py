@@ -30,7 +30,8 @@ def main() -> int:
     except KeyboardInterrupt:
         return 0
     except OSError as error:
-        print(f"Port {port} cannot be used ({error.strerror}). Ollama may be there. Take another: --port NUMBER")
+        print(f"Port {port} cannot be used ({error.strerror}). Ollama may be there.")
+        print('Take another: --port NUMBER, or make demo-server ARGS="--port NUMBER"')
     return 1
 
 

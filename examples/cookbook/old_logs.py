@@ -23,7 +23,8 @@ def count(log: Path, tools: Path) -> Counter[str]:
     with log.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             choice = json.loads(line)["choices"][0]
-            found = extractor.extract(choice["message"]["content"], complete=choice["finish_reason"] != "length")
+            content = choice["message"]["content"] or ""  # `None`: the server found the calls itself
+            found = extractor.extract(content, complete=choice.get("finish_reason") != "length")
             attempt = next((one for one in found.rejections if one.is_attempt), None)
             counts["call" if found.tool_calls else str(attempt.reason) if attempt else "text alone"] += 1
             if attempt:
