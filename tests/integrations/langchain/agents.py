@@ -66,11 +66,8 @@ def serving(*answers: str | Turn) -> Iterator[LoopbackServer]:
             return answer_error(400, "Only user and assistant roles are supported!")
         return answer_next(request)
 
-    with pytest.MonkeyPatch.context() as environment:
-        for name in ("NO_PROXY", "no_proxy"):
-            environment.setenv(name, "127.0.0.1")
-        with LoopbackServer(api(["llama3.1"], model)) as server:
-            yield server
+    with LoopbackServer(api(["llama3.1"], model)) as server:
+        yield server
 
 
 def chat_openai(server: LoopbackServer) -> ChatOpenAI:

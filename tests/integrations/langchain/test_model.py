@@ -59,11 +59,8 @@ def said(message: AIMessage) -> tuple[object, ...]:
 def endpoint() -> Iterator[LoopbackServer]:
     """Serve the answer, over and over, in pieces of three characters."""
     turn = Turn(pieces=cut_at(ANSWER, *range(3, len(ANSWER), 3)), prompt_tokens=7)
-    with pytest.MonkeyPatch.context() as environment:
-        for name in ("NO_PROXY", "no_proxy"):
-            environment.setenv(name, "127.0.0.1")
-        with LoopbackServer(api(["llama3.1"], scripted([turn] * 8))) as server:
-            yield server
+    with LoopbackServer(api(["llama3.1"], scripted([turn] * 8))) as server:
+        yield server
 
 
 def chat_openai(endpoint: LoopbackServer, **options: Any) -> ChatOpenAI:
@@ -123,12 +120,9 @@ class TestRequests:
     """What goes over the wire."""
 
     def body(self, messages: Any, *, bind: dict[str, Any] | None = None, **options: Any) -> Any:
-        with pytest.MonkeyPatch.context() as environment:
-            for name in ("NO_PROXY", "no_proxy"):
-                environment.setenv(name, "127.0.0.1")
-            with LoopbackServer(api(["llama3.1"], scripted([Turn(pieces=("Hi.",))]))) as server:
-                model = Llama3ToolModel(chat_openai(server), max_retries=0, **options)
-                model.bind_tools([get_weather], **(bind or {})).invoke(messages)
+        with LoopbackServer(api(["llama3.1"], scripted([Turn(pieces=("Hi.",))]))) as server:
+            model = Llama3ToolModel(chat_openai(server), max_retries=0, **options)
+            model.bind_tools([get_weather], **(bind or {})).invoke(messages)
         [request] = server.requests
         return request.body
 

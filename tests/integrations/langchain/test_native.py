@@ -281,10 +281,8 @@ class TestAgents:
         ids=["broken", "no number"],
     )
     def test_a_call_that_is_malformed_never_runs(
-        self, run: Callable[..., Any], city: str, finish_reason: str, monkeypatch: pytest.MonkeyPatch
+        self, run: Callable[..., Any], city: str, finish_reason: str
     ) -> None:
-        for name in ("NO_PROXY", "no_proxy"):
-            monkeypatch.setenv(name, "127.0.0.1")
         answers = iter(
             [
                 sending('{"city": ', city, finish_reason=finish_reason),

@@ -76,12 +76,6 @@ as_a_stream = pytest.mark.parametrize("way", ["stream", "astream"])
 in_each_way = pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
 
 
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
-
-
 def notes(error: pytest.ExceptionInfo[BaseException]) -> list[str]:
     return getattr(error.value, "__notes__", [])
 

@@ -69,12 +69,9 @@ class _Tests(ChatModelIntegrationTests):
     @pytest.fixture(scope="class", autouse=True)
     @classmethod
     def _serve(cls) -> Iterator[None]:
-        with pytest.MonkeyPatch.context() as environment:
-            for name in ("NO_PROXY", "no_proxy"):
-                environment.setenv(name, "127.0.0.1")
-            with LoopbackServer(cls.respond) as server:
-                cls.server = server
-                yield
+        with LoopbackServer(cls.respond) as server:
+            cls.server = server
+            yield
 
     @property
     def supports_json_mode(self) -> bool:

@@ -382,13 +382,6 @@ def refusing(answer: Answer) -> LoopbackServer:
     return LoopbackServer(api(["llama3.1"], model))
 
 
-@pytest.fixture
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
-
-
-@pytest.mark.usefixtures("_no_proxy")
 class TestConstraints:
     """How a server is held to a call that is due: `constrain`."""
 

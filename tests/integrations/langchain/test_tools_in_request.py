@@ -50,12 +50,6 @@ def calling(text: str | None) -> Any:
     return api(["llama3.1"], model)
 
 
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
-
-
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
 async def test_the_server_gets_them_and_calls_come_back_by_their_own_names(text: str | None) -> None:
     with LoopbackServer(calling(text)) as server:
