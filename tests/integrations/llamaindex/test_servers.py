@@ -13,41 +13,14 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
 
-from endpoints.server import Answer
-from endpoints.wire import answer_error, answer_events, answer_json
+from endpoints.wire import answer_error
 from integrations.llamaindex.endpoint import TOOLS, Endpoint, endpoint, explained, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.ways import WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
+from native_calls import found, piece
 
 PARIS = {"city": "Paris"}
-
-
-def native(*calls: tuple[str, str, str], text: str | None = None, **fields: str) -> Answer:
-    """Answer as a server that has found calls: id, name, arguments."""
-    found = [
-        {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-        for call_id, name, arguments in calls
-    ]
-    message = {"role": "assistant", "content": text, "tool_calls": found, **fields}
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    return answer_json({"id": "1", "object": "chat.completion", "created": 0, "model": "llama3.1", "choices": [choice]})
-
-
-def native_stream(*pieces: dict[str, Any]) -> Answer:
-    """Stream deltas as such a server does."""
-    head = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "llama3.1"}
-    events = [
-        json.dumps({**head, "choices": [{"index": 0, "delta": {"role": "assistant", **piece}, "finish_reason": None}]})
-        for piece in pieces
-    ]
-    last = json.dumps({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
-    return answer_events([*events, last, "[DONE]"])
-
-
-def piece(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
-    call: dict[str, Any] = {"index": index, "type": "function", "function": {"name": name, "arguments": arguments}}
-    return {"tool_calls": [{**call, "id": call_id}]}
 
 
 def native_llm(served: Endpoint, **options: Any) -> Llama3ToolLLM:
@@ -87,7 +60,7 @@ class TestNativeCalls:
 
     def test_names_that_an_api_does_not_allow_are_mapped(self) -> None:
         tool = FunctionTool.from_defaults(get_weather, name="weather.get")
-        with endpoint(native(("0", "weather_get", json.dumps(PARIS)))) as served:
+        with endpoint(found(piece(0, json.dumps(PARIS), "0", "weather_get"), stream=False)) as served:
             llm = native_llm(served)
             response = llm.chat_with_tools([tool], "Weather?", tool_choice="weather.get")
             [call] = llm.get_tool_calls_from_response(response)
@@ -97,13 +70,14 @@ class TestNativeCalls:
 
     @pytest.mark.parametrize("is_parallel", [True, False])
     async def test_a_stream_of_them(self, is_parallel: bool) -> None:
-        answer = native_stream(
-            {"content": "Hm."},
+        answer = found(
             piece(0, "", "call_0", "get_weather"),
             piece(0, '{"city": '),
             piece(0, '"Paris"}'),
             piece(1, "", "call_1", "get_time"),
             piece(1, '{"zone": "CET"}'),
+            stream=True,
+            text="Hm.",
         )
         with endpoint(answer, answer) as served:
             llm = native_llm(served)

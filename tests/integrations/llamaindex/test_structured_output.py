@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from endpoints.wire import answer_error
 from integrations.llamaindex.endpoint import Endpoint, endpoint, get_weather, say
-from integrations.llamaindex.test_servers import native_stream, piece
 from llama3_tools import render_tool_call
 from llama_index_llama3_tools import Llama3ToolLLM, MalformedToolCallError
+from native_calls import found, piece
 
 AL = '{"name": "Al", "age": 3}'
 WHO = PromptTemplate("Who?")
@@ -141,7 +141,7 @@ class TestStreams:
 
     def test_the_object_of_a_server_s_own_call_grows(self):
         pieces = [piece(0, "", "1", "Person"), piece(0, '{"name": "Al", "age": '), piece(0, "3}")]
-        with endpoint(native_stream(*pieces)) as served:
+        with endpoint(found(*pieces, stream=True)) as served:
             llm = on(served, {"is_function_calling_model": True}, tools_in="request")
             assert [one.model_dump()["age"] for one in grown(llm)] == [None, 3, 3]
 
