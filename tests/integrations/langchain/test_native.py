@@ -141,10 +141,6 @@ class TestWholeMessages:
                 tool_calls=[tool_call(name="f", args={"x": 1}, id="a")],
                 additional_kwargs={"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": '{"x": 1}'}}]},
             ),
-            AIMessage(
-                [{"type": "tool_use", "name": "f", "input": {"x": 1}, "id": "a"}],
-                tool_calls=[tool_call(name="f", args={"x": 1}, id="a")],
-            ),
             AIMessage([{"type": "tool_use", "name": "f", "input": {"x": 1}, "id": "a"}]),
             AIMessage(
                 [tool_call(name="f", args={"x": 1}, id="a")],  # type: ignore[list-item]  # a block of version 1
@@ -157,8 +153,7 @@ class TestWholeMessages:
             "tool_calls",
             "function_call",
             "beside OpenAI's own",
-            "beside Anthropic's blocks",
-            "Anthropic's blocks alone",
+            "Anthropic's blocks",
             "beside blocks of version 1",
             "left in the text, too",
         ],
