@@ -5,12 +5,13 @@ What makes a call of its pieces is tested with the chat layer.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import operator
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from langchain.agents import create_agent
@@ -39,16 +40,6 @@ def parser(**options: Any) -> Llama3JsonToolOutputParser:
     return Llama3JsonToolOutputParser(id_factory=counted_ids(), **options)
 
 
-def pieces(*given: tuple[int | None, str | None, str | None, str | None]) -> list[AIMessageChunk]:
-    """Return a chunk for each piece of a call: its index, id and name, and some of its arguments."""
-    return [
-        AIMessageChunk(
-            content="", id="1", tool_call_chunks=[tool_call_chunk(name=name, args=args, id=call_id, index=index)]
-        )
-        for index, call_id, name, args in given
-    ]
-
-
 def made(message: AIMessage) -> list[tuple[str, Any, str | None]]:
     """Return the calls of a message; of a malformed one, the text."""
     assert all(call["type"] == "tool_call" for call in message.tool_calls)
@@ -56,65 +47,81 @@ def made(message: AIMessage) -> list[tuple[str, Any, str | None]]:
     return calls + [(call["name"], json.loads(f'{call["args"]}"'), call["id"]) for call in message.invalid_tool_calls]
 
 
-def as_openai(chunk: AIMessageChunk) -> AIMessageChunk:
-    """Return a chunk with its pieces as OpenAI sends them, among the additional arguments."""
-    sent = [
-        {"index": one["index"], "id": one["id"], "function": {"name": one["name"], "arguments": one["args"]}}
-        for one in chunk.tool_call_chunks
-    ]
-    return AIMessageChunk(content="", id="1", additional_kwargs={"tool_calls": sent})
+def as_chat_openai(given: dict[str, Any]) -> AIMessageChunk:
+    function = given["function"]
+    chunk = tool_call_chunk(name=function["name"], args=function["arguments"], id=given["id"], index=given["index"])
+    return AIMessageChunk(content="", id="1", tool_call_chunks=[chunk])
 
 
+def as_chat_openai_on_responses(given: dict[str, Any]) -> AIMessageChunk:
+    function = given["function"]
+    block = {"type": "function_call", "arguments": function["arguments"], "index": given["index"]}
+    if function["name"]:
+        block |= {"name": function["name"], "call_id": given["id"], "id": f"fc_{given['id']}"}
+    return as_chat_openai(given).model_copy(update={"content": [block]})
+
+
+def as_chat_groq(given: dict[str, Any]) -> AIMessageChunk:
+    told = {"model_provider": "groq"}
+    return AIMessageChunk(content="", id="1", additional_kwargs={"tool_calls": [given]}, response_metadata=told)
+
+
+def as_chat_hugging_face(given: dict[str, Any]) -> AIMessageChunk:
+    return as_chat_openai(given).model_copy(update={"additional_kwargs": {"tool_calls": [given]}})
+
+
+CLIENTS = (as_chat_openai, as_chat_openai_on_responses, as_chat_groq, as_chat_hugging_face)
 MALFORMED = '{"name": "f", "parameters": %s}'
-
-STREAMS: dict[str, tuple[list[AIMessageChunk], list[tuple[str, Any, str | None]]]] = {
+STREAMS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, Any, str]]]] = {
     "in pieces": (
-        pieces((0, "a", "f", ""), (0, None, None, '{"x": '), (0, None, None, "1}")),
-        [("f", {"x": 1}, "a")],
+        [piece(0, "", "a", "f"), piece(0, '{"x": '), piece(0, "1}"), piece(1, "{}", "b", "g")],
+        [("f", {"x": 1}, "a"), ("g", {}, "b")],
     ),
     "cut off, which LangChain would complete": (
-        pieces((0, "a", "f", ""), (0, None, None, '{"city": "Par')),
+        [piece(0, "", "a", "f"), piece(0, '{"city": "Par')],
         [("f", MALFORMED % '{"city": "Par', "a")],
     ),
-    "no ids": (pieces((0, None, "f", "{}"), (1, "", "g", "{}")), [("f", {}, "call_0"), ("g", {}, "call_1")]),
-    "no name": (
-        pieces((0, "a", None, PARIS)),
-        [("", '{"name": "unknown", "parameters": {"city": "Paris"}}', "a")],
-    ),
+    "no ids": ([piece(0, "{}", None, "f"), piece(1, "{}", "", "g")], [("f", {}, "call_0"), ("g", {}, "call_1")]),
+    "no name": ([piece(0, PARIS, "a")], [("", f'{{"name": "unknown", "parameters": {PARIS}}}', "a")]),
     "one index for all": (
-        pieces((0, "a", "f", '{"x": 1}'), (0, "b", "g", "{}"), (0, "c", "h", "{"), (0, "c", None, "}")),
-        [("f", {"x": 1}, "a"), ("g", {}, "b"), ("h", {}, "c")],
+        [piece(0, '{"x": 1}', "a", "f"), piece(0, "{", "b", "g"), piece(0, "}", "b")],
+        [("f", {"x": 1}, "a"), ("g", {}, "b")],
     ),
 }
 
-of_each_stream = pytest.mark.parametrize(("chunks", "expected"), STREAMS.values(), ids=STREAMS)
-
 
 class TestStreams:
-    @of_each_stream
-    def test_no_half_of_a_call_is_ever_in_a_chunk(self, chunks: list[AIMessageChunk], expected: list[Any]) -> None:
-        in_blocks = [chunk.model_copy(update={"content": [*map(dict, chunk.tool_call_chunks)]}) for chunk in chunks]
-        for given in (chunks, list(map(as_openai, chunks)), in_blocks):
-            out = streamed(parser(), [AIMessageChunk(content="Hm. ", id="1"), *given])
-            assert made(summed(out)) == expected
-            one_by_one = [call for chunk in out for call in made(chunk)]
-            assert sorted(map(str, one_by_one)) == sorted(map(str, expected))
-            assert summed(out).text.startswith("Hm. ")
-            assert summed(out).additional_kwargs == {}
-            assert out[-1].chunk_position == "last"
+    """The chunks that chat models make of a stream, and their sums, as the sources of the models have them."""
 
-    @of_each_stream
-    def test_a_sum_of_chunks_is_read_in_the_same_way(self, chunks: list[AIMessageChunk], expected: list[Any]) -> None:
-        assert made(parser().invoke(reduce(operator.add, chunks))) == expected
+    @pytest.mark.parametrize("client", CLIENTS)
+    @pytest.mark.parametrize("case", STREAMS)
+    def test_no_call_is_doubled_or_half(self, case: str, client: Callable[[dict[str, Any]], AIMessageChunk]) -> None:
+        given, expected = STREAMS[case]
+        chunks = [client(copy.deepcopy(one)) for one in given]
+        out = streamed(parser(), [AIMessageChunk(content="Hm. ", id="1"), *chunks])
+        one_by_one = [call for chunk in out for call in made(chunk)]
+        assert sorted(map(str, one_by_one)) == sorted(map(str, expected))
+        assert (made(summed(out)), summed(out).additional_kwargs) == (expected, {})
+        for whole in (reduce(operator.add, chunks), summed(chunks)):
+            if "cut off" in case and not isinstance(whole, AIMessageChunk):
+                break  # LangChain has completed it
+            for message in (parser().invoke(whole), summed(streamed(parser(), [whole]))):
+                assert (made(message), message.additional_kwargs) == (expected, {})
 
-    async def test_a_stream_that_breaks_off_says_what_was_lost(self) -> None:
+    def test_chat_ollama_s_calls_come_whole(self) -> None:
+        calls = [tool_call(name="f", args={"x": 1}, id="a"), tool_call(name="g", args={}, id="b")]
+        chunks = [AIMessageChunk(content="", tool_calls=[call]) for call in calls]
+        for given in (chunks, [reduce(operator.add, chunks)], [summed(chunks)]):
+            assert made(summed(streamed(parser(), given))) == [("f", {"x": 1}, "a"), ("g", {}, "b")]
+
+    def test_a_stream_that_breaks_off_says_what_was_lost(self) -> None:
         class Breaking(ScriptedChatModel):
             def _stream(self, *args: Any, **kwargs: Any) -> Any:
                 yield from super()._stream(*args, **kwargs)
                 raise ConnectionError
 
         told = AIMessageChunk(content="", response_metadata={"model_name": "llama"})
-        chunks = [told, *STREAMS["cut off, which LangChain would complete"][0]]
+        chunks = [told, as_chat_openai(piece(0, '{"city": "Par', "a", "f"))]
         bound = Llama3ToolModel(Breaking(chunks=chunks)).bind_tools([get_weather])
 
         async def streamed_async(into: list[BaseMessage]) -> None:
@@ -124,7 +131,7 @@ class TestStreams:
         for is_async in (False, True):
             arrived: list[BaseMessage] = []
             with pytest.raises(ConnectionError):
-                await streamed_async(arrived) if is_async else arrived.extend(bound.stream("Hi"))
+                asyncio.run(streamed_async(arrived)) if is_async else arrived.extend(bound.stream("Hi"))
             metadata = summed(arrived).response_metadata
             assert [call["reason"] for call in metadata["refused_tool_calls"]] == ["truncated"]
             assert metadata["model_name"] == "llama"
@@ -172,69 +179,6 @@ class TestWholeMessages:
         assert made(parser().invoke(message)) == [("f", {"x": 2}, "1")]
         empty = AIMessage("", additional_kwargs={"tool_calls": []}, tool_calls=[tool_call(name="f", args={}, id="1")])
         assert made(parser().invoke(empty)) == [("f", {}, "1")]
-
-
-DELTAS: list[dict[str, Any]] = [
-    {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]},
-    {"tool_calls": [{"index": 0, "function": {"arguments": '{"city": '}}]},
-    {"tool_calls": [{"index": 0, "function": {"arguments": '"Paris"}'}}]},
-    {"tool_calls": [{"index": 1, "id": "b", "type": "function", "function": {"name": "g", "arguments": "{}"}}]},
-]
-"""Two calls as servers stream them in OpenAI's protocol."""
-
-
-def as_chat_openai(delta: dict[str, Any]) -> AIMessageChunk:
-    [piece] = delta["tool_calls"]
-    written = piece["function"]
-    chunk = tool_call_chunk(
-        name=written.get("name"), args=written["arguments"], id=piece.get("id"), index=piece["index"]
-    )
-    return AIMessageChunk(content="", tool_call_chunks=[chunk])
-
-
-def as_chat_openai_on_responses(delta: dict[str, Any]) -> AIMessageChunk:
-    [piece] = delta["tool_calls"]
-    written = piece["function"]
-    block = {"type": "function_call", "arguments": written["arguments"], "index": piece["index"]}
-    if "name" in written:
-        block |= {"name": written["name"], "call_id": piece["id"], "id": f"fc_{piece['id']}"}
-    return as_chat_openai(delta).model_copy(update={"content": [block]})
-
-
-def as_chat_groq(delta: dict[str, Any]) -> AIMessageChunk:
-    told = {"model_provider": "groq"}
-    return AIMessageChunk(content="", additional_kwargs=copy.deepcopy(delta), response_metadata=told)
-
-
-def as_chat_hugging_face(delta: dict[str, Any]) -> AIMessageChunk:
-    chunks = as_chat_openai(delta).tool_call_chunks
-    return AIMessageChunk(content="", additional_kwargs=copy.deepcopy(delta), tool_call_chunks=chunks)
-
-
-OLLAMA = [
-    AIMessageChunk(content="", tool_calls=[tool_call(name="f", args={"city": "Paris"}, id="a")]),
-    AIMessageChunk(content="", tool_calls=[tool_call(name="g", args={}, id="b")]),
-]
-
-CLIENTS = {
-    "ChatOpenAI": list(map(as_chat_openai, DELTAS)),
-    "ChatOpenAI, on the Responses API": list(map(as_chat_openai_on_responses, DELTAS)),
-    "ChatGroq": list(map(as_chat_groq, DELTAS)),
-    "ChatHuggingFace": list(map(as_chat_hugging_face, DELTAS)),
-    "ChatOllama": OLLAMA,
-}
-
-
-@pytest.mark.parametrize("chunks", CLIENTS.values(), ids=CLIENTS)
-class TestClients:
-    """The chunks that chat models make of a stream, and their sums, as the sources of the models have them."""
-
-    EXPECTED: ClassVar[list[Any]] = [("f", {"city": "Paris"}, "a"), ("g", {}, "b")]
-
-    def test_no_call_is_doubled_or_half(self, chunks: list[AIMessageChunk]) -> None:
-        for given in (chunks, [reduce(operator.add, chunks)], [summed(chunks)]):
-            message = summed(streamed(parser(), given))
-            assert (made(message), message.text, message.additional_kwargs) == (self.EXPECTED, "", {})
 
 
 class TestAgents:
