@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from llama_index.core.base.llms.types import ContentBlock, LogProb, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole, TextBlock
 
 from chunkings import chunkings
-from integrations.llamaindex.scripted import CALL, OPEN, STYLES, ScriptedLLM, Style, calls_in, said
+from integrations.llamaindex.scripted import CALL, OPEN, ScriptedLLM, Style, calls_in, said
 from llama3_tools import Limits
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 from steps import steps_of
@@ -65,7 +65,7 @@ def test_every_chunking_gives_what_parse_gives(output: str) -> None:
         check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", get_args(Style))
 @pytest.mark.parametrize("output", [OUTPUTS["text, call, text"], OUTPUTS["text alone"], OUTPUTS["a call left open"]])
 def test_every_way_to_stream_gives_the_same(output: str, style: Style) -> None:
     for chunks in ([output], list(output), [output[:20], "", output[20:]]):
