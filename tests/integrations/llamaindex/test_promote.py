@@ -54,14 +54,8 @@ def test_several_texts_are_read_as_one_and_other_blocks_keep_their_place() -> No
     assert promoted.message.content == "!"
 
 
-UNTOUCHED = {
-    "no call": response(TextBlock(text="Hello, "), TextBlock(text="you.")),
-    "nothing at all": response(),
-}
-
-
-@pytest.mark.parametrize("given", UNTOUCHED.values(), ids=UNTOUCHED)
-def test_what_holds_no_text_call_stays_as_it_is(given: ChatResponse) -> None:
+@pytest.mark.parametrize("given", [response(TextBlock(text="Hello, "), TextBlock(text="you.")), response()])
+def test_a_response_without_a_call_stays_as_it_is(given: ChatResponse) -> None:
     assert PARSER.promote(given) is given
 
 
@@ -95,3 +89,21 @@ def test_each_call_of_a_server_counts_whether_or_not_responses_repeat_those_befo
     ]
     *_, last = Llama3JsonToolOutputParser().stream(responses)
     assert [name for name, _ in calls_in(last.message)] == ["a", "b", "c"]
+
+
+THINKS = f"One <think>two</think> three {CALL}<think>four</think>"
+
+
+@pytest.mark.parametrize("given", [response(TextBlock(text=THINKS)), CompletionResponse(text=THINKS)])
+def test_thoughts_are_a_block_of_their_own(given: Any) -> None:
+    parser = Llama3JsonToolOutputParser(split_reasoning=True)
+    for message in (parser.promote(given).message, parser.parse(THINKS).to_chat_message()):
+        thinking, text, call = message.blocks
+        assert (thinking.content, text.text, call.tool_name) == ("two\n\nfour", "One three", "get_weather")  # type: ignore[union-attr]
+
+
+def test_what_the_server_split_off_stays_beside_them() -> None:
+    signed = ThinkingBlock(content="So.", additional_information={"signature": "…"})
+    given = response(signed, TextBlock(text=f"<think>Hm.</think>{CALL}"))
+    first, own, _ = Llama3JsonToolOutputParser(split_reasoning=True).promote(given).message.blocks
+    assert (first, own) == (signed, ThinkingBlock(content="Hm."))
