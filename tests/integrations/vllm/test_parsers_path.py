@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 
 import vllm_llama3_tools.tool_parser
-from integrations.vllm.answers import WEATHER, add, asked
+from integrations.plugins import IN_PARIS, PARIS, WEATHER
+from integrations.vllm.answers import add, asked
 from server_outputs import CASES, DECLARED, SIZES, Answer, agrees, expected, pieces
 
 pytestmark = pytest.mark.vllm
-
-PARIS = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
-IN_PARIS = ("get_weather", '{"city": "Paris"}')
 
 
 @pytest.fixture(scope="session")
@@ -103,15 +101,6 @@ def test_vllm_splits_reasoning_off_and_our_parser_reads_the_rest(
             sent.append(parser.parse_delta(delta, ids, request, prompt_token_ids=[1], finished=is_last))
         assert "".join(message.reasoning or "" for message in sent if message).strip() == thought
         assert agrees(add(sent), answer)
-
-
-@pytest.mark.parametrize(("choice", "kept"), [("auto", False), ("required", False), ("none", True)])
-def test_special_tokens_are_asked_for_where_calls_are_read(
-    choice: str, kept: bool, parser_of: Callable[..., Any]
-) -> None:
-    request = asked(tool_choice=choice)
-    adjusted = parser_of(request).adjust_request(request)
-    assert adjusted.to_sampling_params(100, {}).skip_special_tokens is kept
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])
@@ -205,10 +194,3 @@ def test_what_the_documentation_says_of_vllms_own_parser_is_so(
         for index in sorted({call.index for call in calls})
     ]
     assert Answer("".join(message.content or "" for message in sent if message), made) == stream
-
-
-def test_vllm_loads_the_file_that_its_option_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager: Any = importlib.import_module("vllm.tool_parsers").ToolParserManager
-    monkeypatch.setattr(manager, "tool_parsers", {})
-    manager.import_tool_parser(vllm_llama3_tools.tool_parser.__file__)
-    assert manager.tool_parsers["llama3_tools"].__name__ == "Llama3ToolParser"
