@@ -77,9 +77,8 @@ def summed(chunks: list[Any]) -> AIMessage:
 
 
 class TestParser:
-    @pytest.mark.parametrize(
-        "asked", ASKED, ids=lambda asked: asked.name, scope="class"
-    )  # each prompt is computed once
+    # Each prompt is computed once.
+    @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.name, scope="class")
     @SOME_WAYS
     async def test_calls_and_text_are_what_the_model_said(self, way: str, asked: Asked, relay: Relay) -> None:
         relay.begin(asked.settings)

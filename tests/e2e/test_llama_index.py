@@ -87,9 +87,8 @@ def said(responses: Sequence[ChatResponse]) -> str:
 class TestParser:
     PARSER = Llama3JsonToolOutputParser(tools=DECLARED, repeated_calls="keep")
 
-    @pytest.mark.parametrize(
-        "asked", ASKED, ids=lambda asked: asked.name, scope="class"
-    )  # each prompt is computed once
+    # Each prompt is computed once.
+    @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.name, scope="class")
     @STREAMS
     def test_calls_and_text_are_what_the_model_said(self, streams: bool, asked: Asked, relay: Relay) -> None:
         relay.begin(asked.settings)

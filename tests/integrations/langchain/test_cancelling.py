@@ -94,7 +94,7 @@ def test_closing_a_stream(chain_of: Callable[[BaseChatModel], Any]):
 
 @chains
 async def test_the_connection_is_closed_and_the_next_call_works(chain_of: Callable[[BaseChatModel], Any]):
-    long = Turn(pieces=cut_at(f"Well, {PARIS} " * 60, *range(3, 3000, 3)), pause=0.001)
+    long = Turn(pieces=cut_at(f"Well, {PARIS} " * 20, *range(3, 1200, 3)), pause=0.001)
     with serving(long, long, f"Done. {PARIS}") as server:
         chain = chain_of(chat_openai(server))
         stream = chain.astream("Hi")

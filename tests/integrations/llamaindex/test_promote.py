@@ -68,14 +68,15 @@ def test_images_in_additional_arguments_are_not_added_twice() -> None:
 
 def test_what_is_no_response_is_refused() -> None:
     wrong: Any = CALL
-    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str$"):
-        PARSER.promote(wrong)
+    for read in (PARSER.promote, lambda given: list(PARSER.stream(given))):
+        with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str$"):
+            read(wrong)
 
 
 def test_a_function_call_as_servers_once_sent_it_is_a_call() -> None:
     given = {"function_call": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
     response = ChatResponse(message=ChatMessage(role="assistant", additional_kwargs=given))
-    message = Llama3JsonToolOutputParser().promote(response).message
+    message = PARSER.promote(response).message
     assert calls_in(message) == [("get_weather", {"city": "Paris"})]
     assert "function_call" not in message.additional_kwargs
 
@@ -87,7 +88,7 @@ def test_each_call_of_a_server_counts_whether_or_not_responses_repeat_those_befo
         ChatResponse(message=ChatMessage(role="assistant", blocks=blocks[: end + 1] if repeats else [blocks[end]]))
         for end in range(3)
     ]
-    *_, last = Llama3JsonToolOutputParser().stream(responses)
+    *_, last = PARSER.stream(responses)
     assert [name for name, _ in calls_in(last.message)] == ["a", "b", "c"]
 
 
