@@ -5,7 +5,6 @@ What makes a call of its pieces is tested with the chat layer.
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 import operator
@@ -28,7 +27,7 @@ from integrations.langchain.agents import (
     in_every_way,
     shown,
 )
-from integrations.langchain.scripted import ScriptedChatModel, counted_ids, streamed, summed
+from integrations.langchain.scripted import ScriptedChatModel, counted_ids, keep, streamed, summed
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 from native_calls import found, piece
 
@@ -114,7 +113,7 @@ class TestStreams:
         for given in (chunks, [reduce(operator.add, chunks)], [summed(chunks)]):
             assert made(summed(streamed(parser(), given))) == [("f", {"x": 1}, "a"), ("g", {}, "b")]
 
-    def test_a_stream_that_breaks_off_says_what_was_lost(self) -> None:
+    async def test_a_stream_that_breaks_off_says_what_was_lost(self) -> None:
         class Breaking(ScriptedChatModel):
             def _stream(self, *args: Any, **kwargs: Any) -> Any:
                 yield from super()._stream(*args, **kwargs)
@@ -124,14 +123,10 @@ class TestStreams:
         chunks = [told, as_chat_openai(piece(0, '{"city": "Par', "a", "f"))]
         bound = Llama3ToolModel(Breaking(chunks=chunks)).bind_tools([get_weather])
 
-        async def streamed_async(into: list[BaseMessage]) -> None:
-            async for chunk in bound.astream("Hi"):
-                into.append(chunk)  # noqa: PERF401 (a comprehension would lose them)
-
         for is_async in (False, True):
             arrived: list[BaseMessage] = []
             with pytest.raises(ConnectionError):
-                asyncio.run(streamed_async(arrived)) if is_async else arrived.extend(bound.stream("Hi"))
+                await keep(bound.astream("Hi"), arrived) if is_async else arrived.extend(bound.stream("Hi"))
             metadata = summed(arrived).response_metadata
             assert [call["reason"] for call in metadata["refused_tool_calls"]] == ["truncated"]
             assert metadata["model_name"] == "llama"

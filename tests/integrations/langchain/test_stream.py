@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModelError
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessageChunk
 
@@ -12,12 +14,15 @@ from integrations.langchain.scripted import (
     CALL,
     CUT_OFF,
     SHAPES,
+    ScriptedChatModel,
+    as_text_chunks,
     counted_ids,
     fields,
+    keep,
     streamed,
     summed,
 )
-from langchain_llama3_tools import Llama3JsonToolOutputParser
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
 from langchain_llama3_tools.answers import AnswerStream
 from llama3_tools.chat import ToolChat
 from steps import steps_of
@@ -98,15 +103,28 @@ def test_the_work_grows_as_the_stream_does(shape: str) -> None:
 class TestModels:
     """LangChain's own fakes, and what they show of real ones."""
 
-    def test_one_that_breaks_off_loses_no_text(self) -> None:
+    @pytest.mark.parametrize("is_async", [False, True])
+    async def test_one_that_breaks_off_loses_no_text(self, is_async: bool) -> None:
         answer = f"Let me check. {CALL} Then {CUT_OFF}"
         llm = FakeListChatModel(responses=[answer], error_on_chunk_number=len(answer) - 3)
+        chain = llm | Llama3JsonToolOutputParser(on_invalid="raise")
         arrived: list[AIMessage] = []
         with pytest.raises(FakeListChatModelError):
-            arrived.extend((llm | Llama3JsonToolOutputParser(on_invalid="raise")).stream(""))
+            await keep(chain.astream(""), arrived) if is_async else arrived.extend(chain.stream(""))
         message = summed(arrived)
         assert message.content == f"Let me check. Then {CUT_OFF[:-3]}"
         assert [call["name"] for call in message.tool_calls] == ["get_weather"]
+
+    async def test_one_that_does_not_stream_answers_in_one_piece(self) -> None:
+        class Whole(ScriptedChatModel):
+            _stream = BaseChatModel._stream
+
+        model: Any = Llama3ToolModel(Whole(chunks=as_text_chunks([f"Sure. {CALL}"]))).bind_tools(
+            [{"name": "get_weather"}]
+        )
+        for chunks in (list(model.stream("Hi")), [chunk async for chunk in model.astream("Hi")]):
+            message = summed(chunks)
+            assert (message.text, len(message.tool_calls)) == ("Sure.", 1)
 
     def test_one_whose_messages_are_of_another_class(self) -> None:
         chunks = [ChatMessageChunk(role="assistant", content=piece, id="1") for piece in ("Sure. ", CALL)]

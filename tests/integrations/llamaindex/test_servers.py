@@ -12,7 +12,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
 
-from endpoints.wire import answer_error
+from endpoints.wire import answer_error, answer_json
 from integrations.llamaindex.endpoint import TOOLS, Endpoint, endpoint, explained, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.ways import WITH_TOOLS
@@ -85,6 +85,12 @@ class TestNativeCalls:
 
 
 class TestRefusals:
+    @pytest.mark.parametrize("way", WITH_TOOLS)
+    async def test_what_the_model_wrote_in_the_error_of_a_server_is_its_answer(self, way: str) -> None:
+        error = {"message": "tool_use_failed", "failed_generation": f"Sunny in {PARIS['city']}."}
+        with endpoint(answer_json({"error": error}, status=400)) as served:
+            assert await WITH_TOOLS[way](Llama3ToolLLM(served.llm())) == "Sunny in Paris."
+
     @pytest.mark.parametrize("way", WITH_TOOLS)
     async def test_the_error_says_what_to_do(self, way: str) -> None:
         with endpoint(answer_error(400, "Unexpected role: tool")) as served, explained('tool_role="user"') as error:
