@@ -117,11 +117,10 @@ class TestModels:
 
     async def test_one_that_does_not_stream_answers_in_one_piece(self) -> None:
         class Whole(ScriptedChatModel):
-            _stream = BaseChatModel._stream
+            _stream = BaseChatModel._stream  # noqa: SLF001 (which raises)
 
-        model: Any = Llama3ToolModel(Whole(chunks=as_text_chunks([f"Sure. {CALL}"]))).bind_tools(
-            [{"name": "get_weather"}]
-        )
+        llm = Whole(chunks=as_text_chunks([f"Sure. {CALL}"]))
+        model: Any = Llama3ToolModel(llm).bind_tools([{"name": "get_weather"}])
         for chunks in (list(model.stream("Hi")), [chunk async for chunk in model.astream("Hi")]):
             message = summed(chunks)
             assert (message.text, len(message.tool_calls)) == ("Sure.", 1)
