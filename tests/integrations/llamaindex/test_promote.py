@@ -28,12 +28,13 @@ def kinds(promoted: ChatResponse) -> list[str]:
     return [block.block_type for block in promoted.message.blocks]
 
 
-def test_a_text_call_becomes_a_block_and_the_rest_of_the_response_stays() -> None:
-    given = response(TextBlock(text=f"Hm. {CALL}"), raw={"id": 1}, additional_kwargs={"prompt_tokens": 3})
+@pytest.mark.parametrize(("delta", "new"), [(None, None), ("}", "Hm.")], ids=["whole", "the last of a stream"])
+def test_a_text_call_becomes_a_block_and_the_rest_of_the_response_stays(delta: str | None, new: str | None) -> None:
+    given = response(TextBlock(text=f"Hm. {CALL}"), raw={"id": 1}, additional_kwargs={"prompt_tokens": 3}, delta=delta)
     before = given.model_copy(deep=True)
     promoted = PARSER.promote(given)
     assert kinds(promoted) == ["text", "tool_call"]
-    assert (promoted.message.content, promoted.raw, promoted.delta) == ("Hm.", {"id": 1}, None)
+    assert (promoted.message.content, promoted.raw, promoted.delta) == ("Hm.", {"id": 1}, new)
     assert promoted.additional_kwargs == {"prompt_tokens": 3}
     assert given == before
 
