@@ -110,7 +110,6 @@ class Answer:
         self._note(self._read(given if given.message.content is None else given.model_copy(update={"delta": None})))
         self._conclude(self._stream.end)
         if self.reply.report == Report() and not self.reasoning and self.text == (given.message.content or ""):
-            self._message = given.message
             return given
         return self._to_response(given, None if given.delta is None else self.text)
 
