@@ -9,7 +9,6 @@ import pytest
 from langchain.chat_models import init_chat_model
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.tools import StructuredTool
-from pydantic import BaseModel
 
 from integrations.langchain.agents import (
     QUESTION,
@@ -20,13 +19,6 @@ from integrations.langchain.agents import (
 )
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 from llama3_tools import ToolDefinitionError
-
-
-class Forecast(BaseModel):
-    """The forecast."""
-
-    city: str
-
 
 MISSPELT = {"type": "objct", "properties": {}}
 
@@ -45,8 +37,6 @@ class TestTools:
             Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([get_weather, bad])
 
     def test_one_that_is_there_twice_is_shown_once(self) -> None:
-        bound = Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([Forecast, Forecast.model_json_schema()])
-        assert len(bound.kwargs["tools"]) == 1  # type: ignore[attr-defined]
         with serving("Hi.") as server:
             agent_on(server, get_weather, get_weather).invoke(QUESTION)
         assert conversations(server)[0][0][1].count('"name": "get_weather"') == 1
