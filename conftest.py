@@ -39,6 +39,9 @@ collect_ignore = ["tests/stand_ins"]
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "tests")
 
+# Nor is a proxy of this machine asked for servers on loopback.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
+
 _ENDPOINT = re.compile(r"(?P<gateway>http://localhost:8089)|http://(?:localhost|127\.0\.0\.1):\d+/v1")
 _SERVERS = ("documented_endpoint", "documented_gateway")
 _EXPECTED_LINE = re.compile(r"^[ \t]*#>[ ]?(.*)$", re.MULTILINE)
@@ -76,8 +79,6 @@ def documented_endpoint() -> Iterator[str]:
     from endpoints.demo import demo_server  # noqa: PLC0415 - only snippets need it
 
     with demo_server() as server, pytest.MonkeyPatch.context() as environment:
-        for name in ("NO_PROXY", "no_proxy"):
-            environment.setenv(name, "127.0.0.1")
         environment.setenv("OLLAMA_HOST", server.base_url.removesuffix("/v1"))
         yield server.base_url
 

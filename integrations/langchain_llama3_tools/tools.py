@@ -40,7 +40,8 @@ def to_openai_tools(tools: Iterable[LangChainToolLike]) -> list[dict[str, Any]]:
 def bound_chat(tools: Iterable[LangChainToolLike], options: ChatOptions) -> ToolChat:
     """Return the chat with these tools, of which agents bring the same with each request: it is made once.
 
-    A tool may be there twice, as a class and as its schema, say; it is taken once. It raises as `to_openai_tools` does.
+    A tool may be there twice, as a class and as its schema (so in LangChain's own tests of models); it is taken once.
+    It raises as `to_openai_tools` does.
     """
     given = _tool_dicts(tools)
     untitled = [*map(_without_titles, given)]

@@ -13,6 +13,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse,
 from llama3_tools import OpenAIToolCall
 from llama3_tools.chat import EndpointFault, Reply, Report, Request, finish_reason_in
 from llama3_tools.errors import a_type
+from llama3_tools.text.growing_text import GrowingText
 from llama_index_llama3_tools.messages import CALL_KWARGS, answer_message, calls_of
 
 AnyResponse: TypeAlias = ChatResponse | CompletionResponse
@@ -57,7 +58,8 @@ class Answer:
         """The text so far."""
         self.reasoning: str = after.reasoning if after else ""
         """The reasoning that was split off so far."""
-        self._new = NewText()
+        self._output = GrowingText()
+        """What the model has written so far."""
         self._calls: list[ToolCallBlock] = []
         self._in_openai: list[OpenAIToolCall] = []
         """The calls in OpenAI's form, for those parts of LlamaIndex that look for it."""
@@ -80,14 +82,14 @@ class Answer:
         if self._last is None:
             return ""
         refused = self.reply.report.refused
-        return " ".join(filter(None, [self._new.output, *(call.text for call in refused if call.span is None)]))
+        return " ".join(filter(None, [self._output.joined(), *(call.text for call in refused if call.span is None)]))
 
     @property
     def written(self) -> str:
         """What the model has written so far: the arguments of the last call that the server found, or the text."""
         call = self._server_calls[-1] if self._server_calls else None
         if not isinstance(call, Mapping):
-            return self._new.output
+            return self._output.joined()
         arguments = (call.get("function") or {}).get("arguments") or ""
         return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
@@ -108,7 +110,6 @@ class Answer:
         self._note(self._read(given if given.message.content is None else given.model_copy(update={"delta": None})))
         self._conclude(self._stream.end)
         if self.reply.report == Report() and not self.reasoning and self.text == (given.message.content or ""):
-            self._message = given.message
             return given
         return self._to_response(given, None if given.delta is None else self.text)
 
@@ -137,8 +138,16 @@ class Answer:
             self._note_server_thought(chat)
         if "tool_call" in kinds or not CALL_KWARGS.isdisjoint(chat.message.additional_kwargs):
             self._note_server_calls(calls_of(chat.message))
-        new = self._new.of(chat)
-        return self._stream.feed({"content": new}) if new else []
+        new = chat.delta or self._new_in(chat.message.content or "")
+        if not new:
+            return []
+        self._output.add(new)
+        return self._stream.feed({"content": new})
+
+    def _new_in(self, content: str) -> str:
+        """Return what a content adds to the text so far: some LLMs send no deltas."""
+        known = self._output.length
+        return content[known:] if len(content) > known and content.startswith(self._output.joined()) else ""
 
     def _note_server_thought(self, chat: ChatResponse) -> None:
         """Tell the chat layer that the server has split reasoning off itself; what it is goes its own way."""
@@ -200,42 +209,6 @@ class Answer:
             given = response.additional_kwargs
             changes["additional_kwargs"] = {**given, _THINKING: (given.get(_THINKING) or "") + thought}
         return response.model_copy(update=changes)
-
-
-class NewText:
-    """What each response adds to the text, whichever way its LLM streams.
-
-    A delta says it. Without one, the content does: LlamaIndex asks for the whole text so far, and what goes beyond the
-    text seen is new. Some LLMs give the next piece instead: a content that does not go on from the text seen, in a
-    stream without deltas, is taken for one.
-    """
-
-    def __init__(self) -> None:
-        """Begin a stream."""
-        self._pieces: list[str] = []
-        self._length = 0
-        self._has_deltas = False
-
-    @property
-    def output(self) -> str:
-        """The text so far."""
-        self._pieces = ["".join(self._pieces)]
-        return self._pieces[0]
-
-    def of(self, response: ChatResponse) -> str:
-        """Return what a response adds."""
-        self._has_deltas = self._has_deltas or response.delta is not None
-        new = response.delta or self._in_content(response.message.content or "")
-        self._pieces.append(new)
-        self._length += len(new)
-        return new
-
-    def _in_content(self, content: str) -> str:
-        if self._has_deltas and len(content) <= self._length:
-            return ""
-        if len(content) >= self._length and content.startswith(self.output):
-            return content[self._length :]
-        return "" if self._has_deltas else content
 
 
 def stream_responses(responses: Iterable[Any], answer: Answer | None) -> Generator[Any, None, None]:

@@ -350,7 +350,7 @@ class Llama3ToolLLM(FunctionCallingLLM):
     ) -> tuple[dict[str, Any], Request]:
         """Return what the LLM is asked with beside its messages, and the request."""
         tools = list(tools) if isinstance(tools, Iterator) else tools
-        chat = kept_chat(tool_dicts(tools, may_repeat=True), self.options)
+        chat = kept_chat(tool_dicts(tools), self.options)
         if tool_required and tool_choice in (None, False, "auto"):
             tool_choice = "required"
         said = [ChatMessage(user_msg) if isinstance(user_msg, str) else user_msg] if user_msg is not None else []

@@ -23,18 +23,14 @@ LlamaIndexToolLike: TypeAlias = BaseTool | ToolMetadata | Callable[..., Any] | T
 `llama3_tools.Tool`."""
 
 
-def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False) -> list[Mapping[str, Any]]:
-    """Return LlamaIndex's tools as tool dicts.
+def tool_dicts(tools: Iterable[LlamaIndexToolLike]) -> list[Mapping[str, Any]]:
+    """Return LlamaIndex's tools as tool dicts. One that comes twice is read once: agents add what they retrieve.
 
     >>> def add(a: int, b: int) -> int:
     ...     "Add two numbers."
     ...     return a + b
     >>> tool_dicts([FunctionTool.from_defaults(add)])[0]["parameters"]["required"]
     ['a', 'b']
-
-    Args:
-        tools: the tools.
-        may_repeat: whether a tool that comes twice is read once: an agent adds what it retrieves to what it has.
 
     Raises:
         TypeError: `tools` is not a list of tools.
@@ -43,7 +39,7 @@ def tool_dicts(tools: Iterable[LlamaIndexToolLike], *, may_repeat: bool = False)
     require_tool_list(tools, BaseTool)
     different: dict[str, LlamaIndexToolLike] = {}
     for index, tool in enumerate(tools):
-        if not may_repeat or not any(_declared(tool) is _declared(other) for other in different.values()):
+        if not any(_declared(tool) is _declared(other) for other in different.values()):
             different[f"tools[{index}]"] = tool
     return [_tool(tool, where) for where, tool in different.items()]
 

@@ -32,6 +32,8 @@ class Turn(Generic[_Response]):
         """
         self._llm, self._settings, self._request, self._is_read = llm, settings, request, is_read
         self._answer: Answer | None = None
+        self._asks = True
+        """Whether the LLM is to be asked, for the first time or again."""
         self._constraint = ServerConstraint(
             llm, "off" if request is None or _may_be_several(request) else request.chat.options.constrain, settings
         )
@@ -47,64 +49,50 @@ class Turn(Generic[_Response]):
         Args:
             way: the LLM's method.
         """
-        while True:
-            answer = self._next_answer()
+        while self._asks:
+            self._begin()
             try:
                 given = self._ask(way)
             except Exception as error:  # noqa: BLE001 (it is raised again, if nothing can be made of it)
                 given = self._recover(error)
-            if given is not None:
-                response: _Response = answer.whole(given) if answer else given
-                if self._stands(answer):
-                    return response
+            response: _Response = self._read(given)
+        return response
 
     async def awhole(self, way: str) -> _Response:
         """Ask, and return the answer; see `whole`."""
-        while True:
-            answer = self._next_answer()
+        while self._asks:
+            self._begin()
             try:
                 given = await self._ask(way)
             except Exception as error:  # noqa: BLE001 (the same)
                 given = self._recover(error)
-            if given is not None:
-                response: _Response = answer.whole(given) if answer else given
-                if self._stands(answer):
-                    return response
+            response: _Response = self._read(given)
+        return response
 
     def stream(self, way: str) -> Generator[_Response, None, None]:
         """Ask, and yield the responses. If the LLM is asked again, its new answer follows the first one."""
-        answer, stands = None, False
-        while not stands:
-            before, answer = answer, self._next_answer(answer)
+        while self._asks:
+            self._begin(after=self._answer)
             try:
-                yield from stream_responses(self._ask(way), answer)
+                yield from stream_responses(self._ask(way), self._answer)
             except Exception as error:  # noqa: BLE001 (the same)
-                recovered = self._recover(error, is_out=answer is None or bool(answer.output))
-                answer = before
-                if recovered is None:
-                    continue
-                answer = self._next_answer(before)
-                yield from stream_responses([recovered], answer)
-            stands = self._stands(answer)
+                yield from self._recovered(error)
+            else:
+                self._settle()
 
     async def astream(self, way: str) -> AsyncGenerator[_Response, None]:
         """Ask, and yield the responses; see `stream`."""
-        answer, stands = None, False
-        while not stands:
-            before, answer = answer, self._next_answer(answer)
+        while self._asks:
+            self._begin(after=self._answer)
             try:
-                async with aclosing(astream_responses(await self._ask(way), answer)) as responses:
+                async with aclosing(astream_responses(await self._ask(way), self._answer)) as responses:
                     async for response in responses:
                         yield response
             except Exception as error:  # noqa: BLE001 (the same)
-                recovered = self._recover(error, is_out=answer is None or bool(answer.output))
-                answer = before
-                if recovered is None:
-                    continue
-                answer = self._next_answer(before)
-                for response in stream_responses([recovered], answer):
+                for response in self._recovered(error):
                     yield response
-            stands = self._stands(answer)
+            else:
+                self._settle()
 
     def _ask(self, way: str) -> Any:  # noqa: ANN401 (what the LLM gives)
         """Ask the LLM in the way of that name, or through its own tool calling."""
@@ -112,8 +100,7 @@ class Turn(Generic[_Response]):
             return getattr(self._llm, way)(**self._settings)
         messages = to_messages(self._request.messages)
         if not self._request.tools:
-            llm, settings = self._held(self._request)
-            return getattr(llm, way)(messages, **settings)
+            return getattr(self._llm, way)(messages, **{**self._settings, **self._constraint_of(self._request)})
         if not isinstance(self._llm, FunctionCallingLLM):
             raise NotImplementedError(
                 f'tools_in="request" needs an LLM that calls tools itself, and {type(self._llm).__name__} does not: '
@@ -121,13 +108,11 @@ class Turn(Generic[_Response]):
             )
         return getattr(self._llm, f"{way}_with_tools")(chat_history=messages, **self._settings)
 
-    def _held(self, request: Request) -> tuple[LLM, dict[str, Any]]:
-        """Return the LLM, and what it is asked with, to hold its server to the form of the answer."""
-        llm, settings = self._llm, dict(self._settings)
+    def _constraint_of(self, request: Request) -> dict[str, Any]:
+        """Return the form to which the LLM's server must keep, in the argument by which the LLM sends it."""
         constraint = request.constraint if self._constraint.is_on else {}
-        if constraint and llm.class_name() == "Ollama_llm":
-            return llm, {**settings, "format": request.answer_schema}
-        return llm, {**settings, **constraint}
+        is_ollama = constraint and self._llm.class_name() == "Ollama_llm"
+        return {"format": request.answer_schema} if is_ollama else constraint
 
     def _recover(self, error: Exception, *, is_out: bool = False) -> ChatResponse | None:
         """Return what a failed request still answered; `None`: it is asked again, without what it refused.
@@ -149,21 +134,33 @@ class Turn(Generic[_Response]):
         message = ChatMessage(role="assistant", content=answer["content"], additional_kwargs=kwargs)
         return ChatResponse(message=message, delta=answer["content"], raw={"finish_reason": "stop"})
 
-    def _next_answer(self, before: Answer | None = None) -> Any:  # noqa: ANN401 (an `Answer` or `None`)
-        if self._request is None or not self._is_read:
-            return None
-        self._answer = Answer(self._request, after=before)
-        return self._answer
+    def _begin(self, after: Answer | None = None) -> None:
+        """Begin an answer, in a stream after the one before it."""
+        if self._request is not None and self._is_read:
+            self._answer = Answer(self._request, after=after)
 
-    def _stands(self, answer: Answer | None) -> bool:
-        """Return whether an answer is kept. If not, make the next request."""
-        if answer is not None:
-            answer.require_responses()
+    def _read(self, given: Any) -> Any:  # noqa: ANN401 (what the LLM gave; `None` if it is asked once more)
+        if given is not None:
+            given = self._answer.whole(given) if self._answer else given
+            self._settle()
+        return given
+
+    def _recovered(self, error: Exception) -> Generator[Any, None, None]:
+        """Yield what a failed stream still answered, if it did."""
+        recovered = self._recover(error, is_out=self._answer is None or bool(self._answer.output))
+        if recovered is not None:
+            self._begin(after=self._answer)
+            yield from stream_responses([recovered], self._answer)
+            self._settle()
+
+    def _settle(self) -> None:
+        """Note whether the answer is kept. If not, the next request is asked."""
+        self._asks = False
         self._constraint.remember_refusal()
-        if self._request is None or answer is None:
-            return True
-        self._request = answer.again or self._request
-        return answer.again is None
+        if self._answer:
+            self._answer.require_responses()
+            if again := self._answer.again:
+                self._request, self._asks = again, True
 
 
 def _may_be_several(request: Request) -> bool:

@@ -14,10 +14,8 @@ from llama_index.core.llms import ChatMessage
 from e2e import grammars
 from endpoints.assistant import TOOLS, chat_messages
 from endpoints.demo import RECORDED
-from endpoints.live import SETTINGS
 from llama3_tools import Extraction, Extractor, OnUnknownTool
 
-MAX_TOKENS = 120
 _NAMES = {"get_weather", "search_web", "set_timer"}
 _WRAPPERS = re.compile(
     r"<\|(?:python_tag|eom_id|eot_id)\|>|</?tool_call>|</?tool>|<function=\w+>|</function>|```(?:json)?|[\[\]]"
@@ -48,7 +46,7 @@ class Asked:
     @property
     def settings(self) -> dict[str, object]:
         """What goes into the request beside that."""
-        return {"max_tokens": MAX_TOKENS, **SETTINGS, **({"grammar": self.grammar} if self.grammar else {})}
+        return {"max_tokens": 120, **({"grammar": self.grammar} if self.grammar else {})}
 
 
 FORCED = (

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.model
 
 EXAMPLES = Path(quickstart.__file__).parent
 SOURCES = [EXAMPLES, *(EXAMPLES.parent / folder for folder in ("shared", "integrations"))]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "NO_PROXY": "127.0.0.1"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES))}
 
 
 def test_the_demo_starts_the_live_model_itself(live: LiveServer) -> None:

@@ -83,14 +83,9 @@ def the_parts_of_a_llama_index_output(output: Llama3ToolOutput) -> None:
 
 
 def a_langchain_model_with_tools(llm: BaseChatModel) -> Runnable[LanguageModelInput, AIMessage]:
-    model = langchain_llama3_tools.Llama3ToolModel(
-        llm, tools_in="system", tool_role="tool", prompt_format="function", on_unknown_tool="text"
-    )
-    base: BaseChatModel = model
+    base: BaseChatModel = langchain_llama3_tools.Llama3ToolModel(llm)
     assert_type(base.invoke("text"), AIMessage)
-    for choice in ("any", "get_weather", None, True):
-        assert_type(model.bind_tools([get_weather], tool_choice=choice), Runnable[LanguageModelInput, AIMessage])
-    return model.bind_tools([get_weather, {"name": "now"}]) | langchain_llama3_tools.Llama3JsonToolOutputParser()
+    return base.bind_tools([get_weather, {"name": "now"}]) | langchain_llama3_tools.Llama3JsonToolOutputParser()
 
 
 def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
@@ -107,8 +102,16 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
     langchain_llama3_tools.Llama3ToolMiddleware(
         formats="all", repair=True, starts_reasoning=True, limits=Limits(max_calls=10)
     )
-    langchain_llama3_tools.Llama3ToolModel(
+    return langchain_llama3_tools.Llama3ToolModel(
         llm,
+        tools_in=tools_in,
+        tool_role=tool_role,
+        prompt_format=prompt_format,
+        on_unknown_tool=on_unknown_tool,
+        coerce_arguments=False,
+        formats=formats,
+        split_reasoning=True,
+        id_factory=lambda: "call_1",
         rate_limiter=InMemoryRateLimiter(),
         cache=False,
         callbacks=[],
@@ -120,17 +123,6 @@ def the_options_of_langchain_by_name(  # noqa: PLR0913, PLR0917 (an option each)
         streaming=True,
         tags=["mine"],
         verbose=True,
-    )
-    return langchain_llama3_tools.Llama3ToolModel(
-        llm,
-        tools_in=tools_in,
-        tool_role=tool_role,
-        prompt_format=prompt_format,
-        on_unknown_tool=on_unknown_tool,
-        coerce_arguments=False,
-        formats=formats,
-        split_reasoning=True,
-        id_factory=lambda: "call_1",
     )
 
 

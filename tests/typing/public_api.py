@@ -6,6 +6,7 @@ Each function is something that a user writes. A type that gets lost on the way 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from typing_extensions import assert_never, assert_type
 
@@ -22,9 +23,12 @@ from llama3_tools import (
     Llama3ToolsError,
     OpenAIMessage,
     PromptFormat,
+    ReadOptions,
     ReasoningDelta,
     Rejection,
     RejectionReason,
+    ResponseFormatError,
+    ResponseFormatProblem,
     StreamStateError,
     TextDelta,
     Tool,
@@ -37,12 +41,16 @@ from llama3_tools import (
     declare_tools,
     extract,
     new_call_id,
+    parse_response,
+    render_response_prompt,
     render_tool_call,
     render_tool_calls,
     render_tool_prompt,
     render_tool_result,
+    response_json_schema,
     validate_arguments,
 )
+from llama3_tools.chat import ChatOptions, ChatStream, RefusedCall, Reply, Report, Request, ToolChat, kept_chat
 
 
 def one_shot(text: str) -> None:
@@ -123,6 +131,49 @@ def arguments_and_their_schema(call: ToolCall, tool: Tool) -> None:
     assert_type(coercion.changes, tuple[ArgumentChange, ...])
     assert_type(coercion.problems, tuple[ArgumentProblem, ...])
     assert_type(validate_arguments(coercion.arguments, tool.parameters), tuple[ArgumentProblem, ...])
+
+
+def the_format(text: str, tools: Sequence[Tool]) -> None:
+    assert_type(response_json_schema(tools, multiple=True, tool_choice="required", max_string=9), dict[str, Any])
+    assert_type(render_response_prompt(None, tool_choice="clock"), str)
+    try:
+        assert_type(parse_response(text, tools=tools, multiple=True, tool_choice="clock"), Extraction)
+        assert_type(parse_response(text, tools=tools, coerce_arguments=True), Extraction)
+    except ResponseFormatError as error:
+        assert_type(error.problem, ResponseFormatProblem)
+        assert_type(error.offset, int)
+        assert_type(error.output, str)
+
+
+def a_conversation(tools: Sequence[ToolLike], messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    chat = ToolChat(tools, ChatOptions(read=ReadOptions(repair=True), tool_role="tool", max_retries=2))
+    request = chat.request(messages, tool_choice={"type": "any"}, parallel_tool_calls=False)
+    assert_type(request, Request)
+    assert_type(request.messages, list[dict[str, Any]])
+    return request.messages
+
+
+def an_answer(request: Request, answer: dict[str, Any]) -> Request | None:
+    reply = request.read(answer, "stop")
+    assert_type(reply, Reply)
+    assert_type(reply.content, str | list[Any] | None)
+    assert_type(reply.tool_calls, tuple[ToolCall, ...])
+    assert_type(reply.finish_reason, str | None)
+    assert_type(reply.to_openai(), OpenAIMessage)
+    assert_type(reply.report, Report)
+    assert_type(reply.report.refused, tuple[RefusedCall, ...])
+    return request.retry(reply)
+
+
+def a_stream(request: Request, deltas: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    stream = request.stream()
+    assert_type(stream, ChatStream)
+    handed_out = [out for delta in deltas for out in stream.feed(delta)]
+    return [*handed_out, *stream.end("stop"), *stream.abort()]
+
+
+def a_chat_that_is_kept(tools: list[dict[str, Any]]) -> ToolChat:
+    return kept_chat(tools)
 
 
 def judging(response: object) -> None:

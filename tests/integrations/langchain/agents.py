@@ -66,18 +66,15 @@ def serving(*answers: str | Turn) -> Iterator[LoopbackServer]:
             return answer_error(400, "Only user and assistant roles are supported!")
         return answer_next(request)
 
-    with pytest.MonkeyPatch.context() as environment:
-        for name in ("NO_PROXY", "no_proxy"):
-            environment.setenv(name, "127.0.0.1")
-        with LoopbackServer(api(["llama3.1"], model)) as server:
-            yield server
+    with LoopbackServer(api(["llama3.1"], model)) as server:
+        yield server
 
 
-def chat_openai(server: LoopbackServer) -> ChatOpenAI:
-    """Return the model that is served, as a user would."""
-    return ChatOpenAI(
-        base_url=server.base_url, api_key=SecretStr("none"), model="llama3.1", stream_usage=True, max_retries=0
-    )
+def chat_openai(server: LoopbackServer | str, **options: Any) -> ChatOpenAI:
+    """Return the model that is served, or that of an address, as a user would."""
+    address = server if isinstance(server, str) else server.base_url
+    given = {"base_url": address, "api_key": SecretStr("none"), "model": "llama3.1", "stream_usage": True}
+    return ChatOpenAI(**{**given, "max_retries": 0, **options})
 
 
 def conversations(server: LoopbackServer) -> list[list[tuple[str, str]]]:

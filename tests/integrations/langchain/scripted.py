@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -66,6 +66,12 @@ def summed(chunks: Iterable[BaseMessage]) -> AIMessage:
     message = message_chunk_to_message(reduce(operator.add, chunks))
     assert isinstance(message, AIMessage)
     return message
+
+
+async def keep(stream: AsyncIterator[Any], into: list[Any]) -> None:
+    """Keep what a stream yields, whatever happens then."""
+    async for one in stream:
+        into.append(one)  # noqa: PERF401 (a comprehension would lose them)
 
 
 def streamed(parser: Runnable[Any, AIMessage], chunks: Sequence[str | BaseMessage]) -> list[AIMessageChunk]:

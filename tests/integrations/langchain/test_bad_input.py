@@ -9,11 +9,9 @@ import pytest
 from langchain.chat_models import init_chat_model
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.tools import StructuredTool
-from pydantic import BaseModel
 
 from integrations.langchain.agents import (
     QUESTION,
-    add,
     agent_on,
     conversations,
     get_weather,
@@ -22,17 +20,6 @@ from integrations.langchain.agents import (
 from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolMiddleware, Llama3ToolModel
 from llama3_tools import ToolDefinitionError
 
-
-class Forecast(BaseModel):
-    """The forecast."""
-
-    city: str
-
-
-def of_openai(name: str, parameters: object) -> dict[str, Any]:
-    return {"type": "function", "function": {"name": name, "parameters": parameters}}
-
-
 MISSPELT = {"type": "objct", "properties": {}}
 
 
@@ -40,28 +27,19 @@ class TestTools:
     @pytest.mark.parametrize(
         ("bad", "message"),
         [
-            (of_openai("get_weather", {"type": "object"}), "'get_weather' is declared twice"),
-            (of_openai("f", MISSPELT), "the parameters of f are"),
+            ({"name": "get_weather", "parameters": {"type": "object"}}, "'get_weather' is declared twice"),
             (StructuredTool.from_function(lambda: "", name="f", description="F.", args_schema=MISSPELT), "of f are"),
         ],
-        ids=["a name twice", "a misspelt type", "a tool object"],
+        ids=["a name twice", "a misspelt type"],
     )
     def test_a_bad_one_is_an_error_when_it_is_bound(self, bad: Any, message: str) -> None:
-        with pytest.raises(ToolDefinitionError) as error:
+        with pytest.raises(ToolDefinitionError, match=rf"^tools\[1\]: .*{message}"):
             Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([get_weather, bad])
-        assert str(error.value).startswith("tools[1]: ")
-        assert message in str(error.value)
 
     def test_one_that_is_there_twice_is_shown_once(self) -> None:
-        bound = Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools([Forecast, Forecast.model_json_schema()])
-        assert len(bound.kwargs["tools"]) == 1  # type: ignore[attr-defined]
         with serving("Hi.") as server:
             agent_on(server, get_weather, get_weather).invoke(QUESTION)
         assert conversations(server)[0][0][1].count('"name": "get_weather"') == 1
-
-    def test_one_that_is_no_list_is_an_error_that_says_so(self) -> None:
-        with pytest.raises(TypeError, match="put it in a list"):
-            Llama3ToolModel(FakeListChatModel(responses=[])).bind_tools(add)  # type: ignore[arg-type]
 
 
 class TestOptions:

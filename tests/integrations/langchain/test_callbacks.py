@@ -80,7 +80,7 @@ class CountingLimiter(InMemoryRateLimiter):
 
 
 def model(server: LoopbackServer, **options: Any) -> Any:
-    return Llama3ToolModel(chat_openai(server).model_copy(update=options)).bind_tools([get_weather])
+    return Llama3ToolModel(chat_openai(server, **options)).bind_tools([get_weather])
 
 
 def ask(asked: Any, way: str, *callbacks: Any, **config: Any) -> AIMessage:

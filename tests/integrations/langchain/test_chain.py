@@ -21,29 +21,18 @@ PROMPT = ChatPromptTemplate.from_messages([("user", "{question}")])
 QUESTION = {"question": "How is the weather in Paris?"}
 
 
-def chain(**options: Any) -> Runnable[Any, AIMessage]:
+async def test_astream_events() -> None:
     llm = ScriptedChatModel(chunks=as_text_chunks([ANSWER[:20], ANSWER[20:40], ANSWER[40:]]))
-    return PROMPT | llm | Llama3JsonToolOutputParser(**options)
-
-
-def check(message: AIMessage) -> None:
-    assert message.content == "Let me check. One moment."
-    assert [(call["name"], call["args"]) for call in message.tool_calls] == [("get_weather", {"city": "Paris"})]
-    assert message.usage_metadata == {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
-    assert message.response_metadata["finish_reason"] == "tool_calls"
-    assert message.id == "chatcmpl-1"
-
-
-class TestChain:
-    """`prompt | llm | parser`, called in every way."""
-
-    async def test_astream_events(self) -> None:
-        events = [event async for event in chain().astream_events(QUESTION, version="v2")]
-        chunks = [event["data"]["chunk"] for event in events if event["event"] == "on_parser_stream"]
-        check(summed(chunks))
-        [end] = [event for event in events if event["event"] == "on_parser_end"]
-        check(summed([end["data"]["output"]]))
-        assert end["name"] == "Llama3JsonToolOutputParser"
+    chain: Runnable[Any, AIMessage] = PROMPT | llm | Llama3JsonToolOutputParser()
+    events = [event async for event in chain.astream_events(QUESTION, version="v2")]
+    chunks = [event["data"]["chunk"] for event in events if event["event"] == "on_parser_stream"]
+    [end] = [event for event in events if event["event"] == "on_parser_end"]
+    assert end["name"] == "Llama3JsonToolOutputParser"
+    for message in (summed(chunks), summed([end["data"]["output"]])):
+        assert message.content == "Let me check. One moment."
+        assert [(call["name"], call["args"]) for call in message.tool_calls] == [("get_weather", {"city": "Paris"})]
+        assert message.usage_metadata == {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
+        assert (message.id, message.response_metadata["finish_reason"]) == ("chatcmpl-1", "tool_calls")
 
 
 class TestConfiguration:
@@ -76,8 +65,6 @@ class TestSerialization:
     @pytest.mark.parametrize(
         "options",
         [
-            {},
-            {"tools": []},
             {"tools": [{"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}]},
             {"on_invalid": "raise", "on_unknown_tool": "call", "name": "mine"},
             {"formats": ["json", "pythonic"], "split_reasoning": True, "starts_reasoning": True},

@@ -9,18 +9,12 @@ import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import (
-    AIMessage,
-)
-from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
-from pydantic import BaseModel, SecretStr
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel
 
 from chunkings import chunkings
-from endpoints.script import Turn, cut_at, scripted
 from endpoints.server import LoopbackServer
-from endpoints.wire import api
-from integrations.langchain.agents import serving
+from integrations.langchain.agents import chat_openai, get_weather, serving
 from integrations.langchain.scripted import (
     CALL,
     ScriptedChatModel,
@@ -31,12 +25,6 @@ from integrations.langchain.scripted import (
 from langchain_llama3_tools import Llama3ToolModel, render_llama3_tools
 
 ANSWER = f"Let me check. {CALL} One moment."
-
-
-@tool
-def get_weather(city: str) -> str:
-    """The weather of a city."""
-    return f"sunny in {city}"
 
 
 class Person(BaseModel):
@@ -57,19 +45,9 @@ def said(message: AIMessage) -> tuple[object, ...]:
 
 @pytest.fixture
 def endpoint() -> Iterator[LoopbackServer]:
-    """Serve the answer, over and over, in pieces of three characters."""
-    turn = Turn(pieces=cut_at(ANSWER, *range(3, len(ANSWER), 3)), prompt_tokens=7)
-    with pytest.MonkeyPatch.context() as environment:
-        for name in ("NO_PROXY", "no_proxy"):
-            environment.setenv(name, "127.0.0.1")
-        with LoopbackServer(api(["llama3.1"], scripted([turn] * 8))) as server:
-            yield server
-
-
-def chat_openai(endpoint: LoopbackServer, **options: Any) -> ChatOpenAI:
-    return ChatOpenAI(
-        base_url=endpoint.base_url, api_key=SecretStr("none"), model="llama3.1", stream_usage=True, **options
-    )
+    """Serve the answer, over and over."""
+    with serving(*[ANSWER] * 8) as server:
+        yield server
 
 
 class TestAnswers:
@@ -119,25 +97,13 @@ class TestAnswers:
         assert (streamed.text, len(streamed.tool_calls)) == ("Hi. Bye.", 2)
 
 
-class TestRequests:
-    """What goes over the wire."""
-
-    def body(self, messages: Any, *, bind: dict[str, Any] | None = None, **options: Any) -> Any:
-        with pytest.MonkeyPatch.context() as environment:
-            for name in ("NO_PROXY", "no_proxy"):
-                environment.setenv(name, "127.0.0.1")
-            with LoopbackServer(api(["llama3.1"], scripted([Turn(pieces=("Hi.",))]))) as server:
-                model = Llama3ToolModel(chat_openai(server), max_retries=0, **options)
-                model.bind_tools([get_weather], **(bind or {})).invoke(messages)
-        [request] = server.requests
-        return request.body
-
-    def test_tools_are_in_the_prompt_and_nowhere_else(self) -> None:
-        bind = {"tool_choice": "any", "strict": True, "parallel_tool_calls": False, "temperature": 0.5}
-        body = self.body("How is Paris?", bind=bind, constrain="off")
-        assert set(body) == {"messages", "model", "stream", "temperature"}
-        prompt = render_llama3_tools([get_weather], tool_choice="any")
-        assert body["messages"] == [{"role": "user", "content": f"{prompt}\n\nHow is Paris?"}]
+def test_tools_are_in_the_prompt_and_nowhere_else(endpoint: LoopbackServer) -> None:
+    bind: Any = {"tool_choice": "any", "strict": True, "parallel_tool_calls": False, "temperature": 0.5}
+    Llama3ToolModel(chat_openai(endpoint), constrain="off").bind_tools([get_weather], **bind).invoke("How is Paris?")
+    [request] = endpoint.requests
+    assert set(request.body) == {"messages", "model", "stream", "temperature"}
+    prompt = render_llama3_tools([get_weather], tool_choice="any")
+    assert request.body["messages"] == [{"role": "user", "content": f"{prompt}\n\nHow is Paris?"}]
 
 
 class TestAsTheWrappedModelGivesIt:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModelError
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessageChunk
-from langchain_core.messages.tool import tool_call_chunk
 
 from chunkings import chunkings
 from integrations.langchain.scripted import (
     CALL,
     CUT_OFF,
     SHAPES,
+    ScriptedChatModel,
+    as_text_chunks,
     counted_ids,
     fields,
+    keep,
     streamed,
     summed,
 )
-from langchain_llama3_tools import Llama3JsonToolOutputParser
+from langchain_llama3_tools import Llama3JsonToolOutputParser, Llama3ToolModel
 from langchain_llama3_tools.answers import AnswerStream
 from llama3_tools.chat import ToolChat
 from steps import steps_of
@@ -26,39 +30,34 @@ from steps import steps_of
 OTHER = CALL.replace("Paris", "Rome")
 OUTPUTS = {
     "empty": "",
-    "a call": CALL,
-    "text around a call": f"Let me check. {CALL} One moment.",
-    "calls by semicolons": f'{CALL}; {{"name": "f", "parameters": {{}}}}; done',
-    "a fenced call": f"Sure\n```json\n{CALL}\n```\ndone",
-    "cut off": f"Let me check. {CUT_OFF}",
-    "several malformed": f'{{"name": "f", "parameters": {{"x": oops}}}} and {CUT_OFF}',
+    "text around calls": f"Let me check. {CALL}; {OTHER} One moment.",
+    "malformed": f'{{"name": "f", "parameters": {{"x": oops}}}}, {CALL} and {CUT_OFF}',
     "thoughts around text and calls": f"One <think>two</think> three {CALL}<think>four</think>; {OTHER}",
-    "thoughts cut off": "<think>They want it.</thi",
-    "unicode": '¿Qué? {"name": "f", "parameters": {"s": "日本 \\u00e9 \\ud83d\\ude00 \\"}{"}} 😀',
 }
+
+
+def parser() -> Llama3JsonToolOutputParser:
+    return Llama3JsonToolOutputParser(id_factory=counted_ids(), split_reasoning=True)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_the_sum_of_the_chunks_is_what_invoke_gives(output: str, shape: str) -> None:
+def test_the_sum_of_the_chunks_is_what_invoke_gives_and_each_has_its_own(output: str, shape: str) -> None:
     for pieces in chunkings(OUTPUTS[output], is_sampled=True):
         chunks = SHAPES[shape](pieces)
-        expected = Llama3JsonToolOutputParser(id_factory=counted_ids(), split_reasoning=True).invoke(summed(chunks))
-        parser = Llama3JsonToolOutputParser(id_factory=counted_ids(), split_reasoning=True)
-        actual = summed(streamed(parser, chunks))
-        assert bool(actual.additional_kwargs.get("reasoning_content")) == ("thoughts" in output or "v1" in shape)
-        assert fields(actual) == fields(expected), pieces
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_what_each_chunk_carries_goes_out_once_and_what_the_server_tells_at_the_end(shape: str) -> None:
-    for pieces in chunkings(f"Let me check. {CALL} Done.", is_sampled=True):
-        chunks = SHAPES[shape](pieces)
-        out = streamed(Llama3JsonToolOutputParser(), chunks)
-        arrived = [chunk.usage_metadata for chunk in chunks]
-        assert [chunk.usage_metadata for chunk in out if chunk.usage_metadata] == list(filter(None, arrived))
-        told = [chunk.response_metadata for chunk in out]
-        assert [*filter(None, told)] == told[-2:-1] * (shape != "blocks of its own")
+        expected = parser().invoke(summed(chunks))
+        *others, last = out = streamed(parser(), chunks)
+        message = summed(out)
+        assert bool(message.additional_kwargs.get("reasoning_content")) == ("thoughts" in output or "v1" in shape)
+        assert fields(message) == fields(expected), pieces
+        calls = [call for chunk in out for call in chunk.tool_call_chunks]
+        assert [call["index"] for call in calls] == [*range(len(message.tool_calls) + len(message.invalid_tool_calls))]
+        usage = [chunk.usage_metadata for chunk in chunks if chunk.usage_metadata]
+        assert [chunk.usage_metadata for chunk in out if chunk.usage_metadata] == usage
+        assert not any(chunk.response_metadata for chunk in (*others[:-1], last)), "it comes at the end"
+        assert (last.text, last.tool_call_chunks, last.chunk_position) == ("", [], "last")
+        assert {chunk.chunk_position for chunk in others} == {None}
+        assert {chunk.id for chunk in others} == {last.id}
 
 
 def test_other_fields_of_chunks_are_kept() -> None:
@@ -73,31 +72,6 @@ def test_other_fields_of_chunks_are_kept() -> None:
     assert [chunk.model_extra for chunk in out if chunk.model_extra] == [{"logprobs": [-0.5]}]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_call_comes_whole_in_one_chunk_with_an_index_of_its_own(shape: str) -> None:
-    for pieces in chunkings(
-        f'One {CALL}; {{"name": "f", "parameters": {{"s": "}}"}}}} two <tool_call>{OTHER}</tool_call>', is_sampled=True
-    ):
-        out = streamed(Llama3JsonToolOutputParser(id_factory=counted_ids()), SHAPES[shape](pieces))
-        assert [call for chunk in out for call in chunk.tool_call_chunks] == [
-            tool_call_chunk(name="get_weather", args='{"city": "Paris"}', id="call_0", index=0),
-            tool_call_chunk(name="f", args='{"s": "}"}', id="call_1", index=1),
-            tool_call_chunk(name="get_weather", args='{"city": "Rome"}', id="call_2", index=2),
-        ]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_last_chunk_is_empty_and_says_that_it_is_the_last(shape: str) -> None:
-    for pieces in chunkings(f"Let me check. {CALL}", is_sampled=True):
-        *others, last = streamed(Llama3JsonToolOutputParser(), SHAPES[shape](pieces))
-        assert not last.content
-        assert not last.tool_call_chunks
-        assert last.chunk_position == "last"
-        assert {chunk.chunk_position for chunk in others} == {None}
-        assert isinstance(last.content, type(others[-1].content))
-        assert last.id == others[0].id
-
-
 def test_prose_comes_as_it_arrives_and_what_is_held_back_makes_no_chunks() -> None:
     pieces = ["Let", " me", " check", ". ", '{"name":', ' "f", "param', 'eters": {}', "}", " Do", "ne", " {x", "}"]
     out = streamed(Llama3JsonToolOutputParser(), [AIMessageChunk(content=piece, id="1") for piece in pieces])
@@ -105,10 +79,10 @@ def test_prose_comes_as_it_arrives_and_what_is_held_back_makes_no_chunks() -> No
     assert [len(chunk.tool_calls) for chunk in out] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("piece", [f"Hi {CALL}; ", CUT_OFF, "a "])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_work_grows_as_the_stream_does(shape: str, piece: str) -> None:
+def test_the_work_grows_as_the_stream_does(shape: str) -> None:
     """LangChain's own, which sums the chunks up, does not; so this is without it."""
+    piece = f"Hi {CALL}; {CUT_OFF}"
 
     def work(times: int) -> int:
         answer = AnswerStream(ToolChat(None, split_reasoning=True).request([]))
@@ -123,21 +97,33 @@ def test_the_work_grows_as_the_stream_does(shape: str, piece: str) -> None:
         return steps_of(lambda: feed(given))
 
     work(3)
-    assert work(200) < 5 * work(50) + 500
+    assert work(100) < 5 * work(25) + 500
 
 
 class TestModels:
     """LangChain's own fakes, and what they show of real ones."""
 
-    def test_one_that_breaks_off_loses_no_text(self) -> None:
+    @pytest.mark.parametrize("is_async", [False, True])
+    async def test_one_that_breaks_off_loses_no_text(self, is_async: bool) -> None:
         answer = f"Let me check. {CALL} Then {CUT_OFF}"
         llm = FakeListChatModel(responses=[answer], error_on_chunk_number=len(answer) - 3)
+        chain = llm | Llama3JsonToolOutputParser(on_invalid="raise")
         arrived: list[AIMessage] = []
         with pytest.raises(FakeListChatModelError):
-            arrived.extend((llm | Llama3JsonToolOutputParser(on_invalid="raise")).stream(""))
+            await keep(chain.astream(""), arrived) if is_async else arrived.extend(chain.stream(""))
         message = summed(arrived)
         assert message.content == f"Let me check. Then {CUT_OFF[:-3]}"
         assert [call["name"] for call in message.tool_calls] == ["get_weather"]
+
+    async def test_one_that_does_not_stream_answers_in_one_piece(self) -> None:
+        class Whole(ScriptedChatModel):
+            _stream = BaseChatModel._stream  # noqa: SLF001 (which raises)
+
+        llm = Whole(chunks=as_text_chunks([f"Sure. {CALL}"]))
+        model: Any = Llama3ToolModel(llm).bind_tools([{"name": "get_weather"}])
+        for chunks in (list(model.stream("Hi")), [chunk async for chunk in model.astream("Hi")]):
+            message = summed(chunks)
+            assert (message.text, len(message.tool_calls)) == ("Sure.", 1)
 
     def test_one_whose_messages_are_of_another_class(self) -> None:
         chunks = [ChatMessageChunk(role="assistant", content=piece, id="1") for piece in ("Sure. ", CALL)]

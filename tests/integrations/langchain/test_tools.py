@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableBinding
-from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
+from langchain_core.tools import Tool, tool
 from pydantic import BaseModel, Field, ValidationError
 
 import llama3_tools
@@ -36,14 +36,6 @@ class WeatherOf(TypedDict):
     city: Annotated[str, ..., "a city"]
 
 
-class WeatherTool(BaseTool):
-    name: str = "get_weather"
-    description: str = "The weather of a city."
-
-    def _run(self, city: str) -> str:
-        return get_weather(city)
-
-
 def names(parser: Llama3JsonToolOutputParser) -> list[str]:
     return [tool["function"]["name"] for tool in parser.tools or []]
 
@@ -56,19 +48,14 @@ class TestWhatIsTakenForATool:
         [
             pytest.param(get_weather, "get_weather", id="a function"),
             pytest.param(tool(get_weather), "get_weather", id="a decorated function"),
-            pytest.param(WeatherTool(), "get_weather", id="a tool class"),
-            pytest.param(StructuredTool.from_function(get_weather, name="w"), "w", id="a structured tool"),
             pytest.param(Tool("w", get_weather, "The weather"), "w", id="a tool of one string"),
             pytest.param(GetWeather, "GetWeather", id="a pydantic class"),
             pytest.param(WeatherOf, "WeatherOf", id="a TypedDict"),
             pytest.param({"type": "function", "function": FUNCTION}, "get_weather", id="an OpenAI tool"),
-            pytest.param({"function": FUNCTION}, "get_weather", id="an OpenAI tool without its type"),
             pytest.param(FUNCTION, "get_weather", id="an OpenAI function"),
             pytest.param({"type": "function", **FUNCTION}, "get_weather", id="a tool of OpenAI's Responses API"),
-            pytest.param({"name": "w", "input_schema": PARAMETERS}, "w", id="an Anthropic tool"),
-            pytest.param({"type": "custom", "name": "w", "input_schema": PARAMETERS}, "w", id="one with its type"),
+            pytest.param({"type": "custom", "name": "w", "input_schema": PARAMETERS}, "w", id="an Anthropic tool"),
             pytest.param({"name": "w", "title": "W", "inputSchema": PARAMETERS}, "w", id="an MCP tool"),
-            pytest.param({"function": {"name": "w", "inputSchema": PARAMETERS}}, "w", id="one inside of OpenAI's"),
             pytest.param({"toolSpec": {"name": "w", "inputSchema": {"json": PARAMETERS}}}, "w", id="a Bedrock tool"),
             pytest.param({"title": "W", **PARAMETERS}, "W", id="a JSON Schema with a title"),
             pytest.param(llama3_tools.Tool("w", "The weather", PARAMETERS), "w", id="a llama3_tools.Tool"),
@@ -101,7 +88,6 @@ class TestWhatIsNot:
         [
             pytest.param("get_weather", r"^tools must be a list of tools, got 'get_weather'$", id="a name"),
             pytest.param(get_weather, r"got the function get_weather: put it in a list$", id="a tool alone"),
-            pytest.param(FUNCTION, r"got \{'name': 'get_weather', .*: put it in a list$", id="a dict alone"),
             pytest.param(["get_weather"], r"^tools\[0\] must be a LangChain tool, .+, not a str$", id="names"),
             pytest.param(
                 [get_weather, None], r"^tools\[1\] must be a LangChain tool, .+, not None$", id="None among them"

@@ -8,12 +8,13 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.tools import tool
 
-from endpoints.script import Turn, cut_at, scripted
+from endpoints.script import Turn, cut_at, sent
 from endpoints.server import Answer, LoopbackServer, Request
-from endpoints.wire import answer_events, answer_json, api
+from endpoints.wire import api
 from integrations.langchain.agents import call, chat_openai
 from integrations.langchain.scripted import summed
 from langchain_llama3_tools import Llama3ToolModel
+from native_calls import found, piece
 
 
 @tool("math.add")
@@ -22,7 +23,6 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-NATIVE = {"index": 0, "id": "a", "type": "function", "function": {"name": "math_add", "arguments": '{"a": 1, "b": 2}'}}
 ANSWERS = {
     "as text": call("math_add", a=1, b=2),
     "as text, by its own name": call("math.add", a=1, b=2),
@@ -31,29 +31,14 @@ ANSWERS = {
 
 
 def calling(text: str | None) -> Any:
-    """Return what answers with a call: in this text, or the server's own, once it has no result."""
-    done = scripted([Turn(pieces=("It is 3.",))])
+    """Return what answers with a call: in this text, or the server's own."""
 
     def model(request: Request) -> Answer:
-        if "Result of math_add: 3" in str(request.body["messages"]):
-            return done(request)
         if text is not None:
-            return scripted([Turn(pieces=cut_at(text, 9, 20))])(request)
-        head = {"id": "1", "created": 0, "model": "llama3.1"}
-        said = {"role": "assistant", "content": None, "tool_calls": [NATIVE]}
-        if not request.stream:
-            choice = {"index": 0, "message": said, "finish_reason": "tool_calls"}
-            return answer_json({**head, "object": "chat.completion", "choices": [choice]})
-        choice = {"index": 0, "delta": said, "finish_reason": None}
-        return answer_events([str(answer_json({**head, "choices": [choice]}).parts[0], "utf-8"), "[DONE]"])
+            return sent(Turn(pieces=cut_at(text, 9, 20)), request)
+        return found(piece(0, '{"a": 1, "b": 2}', "a", "math_add"), stream=request.stream)
 
     return api(["llama3.1"], model)
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
 
 
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
@@ -76,23 +61,19 @@ async def test_the_server_gets_them_and_calls_come_back_by_their_own_names(text:
 
 
 @pytest.mark.parametrize(
-    ("choice", "sent"),
-    [("any", "required"), ("math.add", {"type": "function", "function": {"name": "math_add"}})],
+    ("option", "sent"),
+    [
+        ({"tool_choice": "any"}, {"tool_choice": "required"}),
+        ({"tool_choice": "math.add"}, {"tool_choice": {"type": "function", "function": {"name": "math_add"}}}),
+        ({"parallel_tool_calls": False}, {"parallel_tool_calls": False}),
+    ],
 )
-def test_so_does_the_tool_choice(choice: str, sent: object) -> None:
+def test_so_does_what_is_asked_of_the_calls(option: dict[str, Any], sent: dict[str, Any]) -> None:
     with LoopbackServer(calling(None)) as server:
-        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], tool_choice=choice)
+        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], **option)
         bound.invoke("1 + 2?")
         list(bound.stream("1 + 2?"))
-    assert [request.body["tool_choice"] for request in server.requests] == [sent, sent]
-
-
-def test_a_server_is_asked_for_one_call_if_its_model_can_be() -> None:
-    with LoopbackServer(calling(None)) as server:
-        bound = Llama3ToolModel(chat_openai(server), tools_in="request").bind_tools([add], parallel_tool_calls=False)
-        bound.invoke("1 + 2?")
-        list(bound.stream("1 + 2?"))
-    assert [request.body["parallel_tool_calls"] for request in server.requests] == [False, False]
+    assert all(request.body.items() >= sent.items() for request in server.requests)
 
 
 def test_a_model_that_cannot_be_asked_for_one_call_is_not() -> None:

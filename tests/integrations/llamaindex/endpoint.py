@@ -74,9 +74,7 @@ class Endpoint:
 def endpoint(*turns: str | Turn | Answer) -> Iterator[Endpoint]:
     """Serve one answer after another."""
     script = [say(turn) if isinstance(turn, str) else turn for turn in turns]
-    with pytest.MonkeyPatch.context() as environment, LoopbackServer(api(["llama3.1"], scripted(script))) as server:
-        for name in ("NO_PROXY", "no_proxy"):
-            environment.setenv(name, "127.0.0.1")
+    with LoopbackServer(api(["llama3.1"], scripted(script))) as server:
         yield Endpoint(server)
 
 

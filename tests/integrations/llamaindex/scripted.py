@@ -22,10 +22,8 @@ CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 OPEN = CALL[: CALL.index("is")]
 """A call that was cut off."""
 
-Style = Literal["delta and content", "delta", "content", "pieces"]
-"""How an LLM says what is new: a delta beside the text so far, a delta alone, the text so far, or the piece as text."""
-
-STYLES: list[Style] = ["delta and content", "delta", "content", "pieces"]
+Style = Literal["delta and content", "delta", "content"]
+"""How an LLM says what is new: a delta beside the text so far, a delta alone, or the text so far."""
 
 
 class ScriptedLLM(CustomLLM):
@@ -62,9 +60,8 @@ class ScriptedLLM(CustomLLM):
             text = ""
             for number, chunk in enumerate(self.chunks):
                 text += chunk
-                shown = {"delta and content": text, "delta": "", "content": text, "pieces": chunk}[self.style]
-                delta = chunk if self.style.startswith("delta") else None
-                yield CompletionResponse(text=shown, delta=delta, raw={"number": number})
+                delta = chunk if self.style != "content" else None
+                yield CompletionResponse(text=text * (self.style != "delta"), delta=delta, raw={"number": number})
 
         return responses()
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
-import openai
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.llms import MockLLM
-from llama_index.core.tools import FunctionTool, ToolMetadata
-from llama_index.llms.openai_like import OpenAILike
+from llama_index.core.tools import FunctionTool
 
 from endpoints.script import Turn
 from endpoints.server import Answer
@@ -25,27 +23,17 @@ from integrations.llamaindex.endpoint import (
     say,
 )
 from integrations.llamaindex.ways import STREAMED, WAYS
-from llama3_tools import ReadOptions, ToolDefinitionError
+from llama3_tools import ToolDefinitionError
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, Llama3ReActOutputParser, Llama3ToolLLM
 
-# LlamaIndex's own ReActAgent asks its context, from within a step, whether it runs.
-pytestmark = pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
-
-HTML = "<!doctype html><html><title>Welcome</title></html>"
-PAGE = Answer((HTML.encode(),), "text/html")
+PAGE = Answer((b"<!doctype html><html><title>Welcome</title></html>",), "text/html")
 SOME = ["chat", "astream_complete", "achat_with_tools", "FunctionAgent, streaming"]
 """Ways of each kind."""
 NO_COMPLETION = r"is not a completion: does the address end in /v1"
 ERRORS = {
     "a web page": (PAGE, {}, NO_COMPLETION),
-    "a web page instead of text": (PAGE, {"is_chat_model": False}, NO_COMPLETION),
-    "a web page that says it is JSON": (Answer((HTML.encode(),)), {}, NO_COMPLETION),
     "other JSON": (answer_json({"error": "Unexpected endpoint or method."}), {}, NO_COMPLETION),
-    "a wrong model": (
-        say("Hello."),
-        {"model": "llama4"},
-        r"has no model 'llama4': http://127.+/v1/models lists those that it has",
-    ),
+    "a wrong model": (say("Hello."), {"model": "llama4"}, r"has no model 'llama4': http://127.+/v1/models lists those"),
 }
 
 
@@ -58,7 +46,7 @@ class TestEndpoints:
             await WAYS[way](Llama3ToolLLM(served.llm(**options)))
         assert len(served.bodies) == 1
 
-    @pytest.mark.parametrize("way", [*SOME, "stream_chat"])
+    @pytest.mark.parametrize("way", SOME)
     async def test_a_wrapper_in_a_wrapper_explains_once(self, way: str) -> None:
         with endpoint(PAGE) as served, explained(NO_COMPLETION) as error:
             await WAYS[way](Llama3ToolLLM(Llama3ToolLLM(served.llm())))
@@ -67,13 +55,10 @@ class TestEndpoints:
 
 class TestBreaks:
     @pytest.mark.parametrize("way", STREAMED)
-    @pytest.mark.parametrize(
-        ("text", "is_chat_model"), [('Let me see. {"name": "get_w', True), ("Let me see.   ", False)]
-    )
-    async def test_what_had_arrived_is_shown_before_the_error(self, text: str, way: str, is_chat_model: bool) -> None:
-        seen: list[str] = []
+    async def test_what_had_arrived_is_shown_before_the_error(self, way: str) -> None:
+        seen, text = list[str](), 'Let me see. {"name": "get_w'
         with endpoint(Turn(pieces=say(text).pieces, breaks=True), "Hello.") as served:
-            llm = Llama3ToolLLM(served.llm(is_chat_model=is_chat_model))
+            llm = Llama3ToolLLM(served.llm())
             with explained(r"peer closed connection(?s:.+)the answer stopped in the middle") as error:
                 await WAYS[way](llm, seen.append)
         assert isinstance(error.value, httpx.RemoteProtocolError)
@@ -90,67 +75,17 @@ class TestBreaks:
         assert ran == []
 
 
-class TestEventLoops:
-    async def test_a_client_of_an_earlier_event_loop_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def fail_as_httpx_does(*_: object, **__: object) -> None:
-            request = httpx.Request("POST", "http://127.0.0.1/v1")
-            raise openai.APIConnectionError(request=request) from RuntimeError("Event loop is closed")
-
-        monkeypatch.setattr(OpenAILike, "achat", fail_as_httpx_does)
-        with endpoint() as served, explained(r"an earlier asyncio.run: .+ reuse_client=False\)$") as error:
-            await Llama3ToolLLM(served.llm()).achat_with_tools(TOOLS, "Weather?")
-        assert isinstance(error.value, openai.APIConnectionError)
-
-
-class RawMetadata(ToolMetadata):
-    """Metadata whose schema is what a test chooses."""
-
-    def __init__(self, schema: object) -> None:
-        super().__init__(description="Weather", name="get_weather")
-        self._schema = schema
-
-    def get_parameters_dict(self) -> Any:
-        return self._schema
-
-
-def tool_with(metadata: ToolMetadata) -> FunctionTool:
-    return FunctionTool(fn=get_weather, metadata=metadata)
-
-
-def another_weather(town: str) -> str:
-    """Return the weather of a town."""
-    return f"Rain in {town}"
-
-
-WRONG_TOOLS = {
-    "two of one name": (
-        [*TOOLS, FunctionTool.from_defaults(another_weather, name="get_weather")],
-        "'get_weather' is declared twice",
-    ),
-    "two of one declaration": (
-        [FunctionTool.from_defaults(get_weather), FunctionTool.from_defaults(get_weather)],
-        "'get_weather' is declared twice",
-    ),
-    "arguments that are no object": (
-        [tool_with(RawMetadata({"type": "string"}))],
-        "the parameters of get_weather are no JSON Schema: type is",
-    ),
-}
-
-
 class TestTools:
-    @pytest.mark.parametrize("way", ["achat_with_tools", "stream_chat_with_tools", "FunctionAgent"])
-    @pytest.mark.parametrize("wrong", WRONG_TOOLS)
-    async def test_a_wrong_tool_is_named_before_the_model_is_asked(self, wrong: str, way: str) -> None:
-        tools, message = WRONG_TOOLS[wrong]
-        with endpoint() as served, pytest.raises(ToolDefinitionError, match=message):
+    @pytest.mark.parametrize("way", ["achat_with_tools", "FunctionAgent"])
+    async def test_two_of_one_name_are_an_error_before_the_model_is_asked(self, way: str) -> None:
+        tools = [*TOOLS, FunctionTool.from_defaults(get_weather)]
+        with endpoint() as served, pytest.raises(ToolDefinitionError, match="'get_weather' is declared twice"):
             await WAYS[way](Llama3ToolLLM(served.llm()), tools=tools)
         assert served.bodies == []
 
-    @pytest.mark.parametrize("way", ["chat_with_tools", "FunctionAgent"])
-    async def test_one_tool_given_twice_is_one_tool(self, way: str) -> None:
+    async def test_one_tool_given_twice_is_one_tool(self) -> None:
         with endpoint("Sunny.") as served:
-            assert await WAYS[way](Llama3ToolLLM(served.llm()), tools=[*TOOLS, TOOLS[0]]) == "Sunny."
+            assert await WAYS["FunctionAgent"](Llama3ToolLLM(served.llm()), tools=[*TOOLS, TOOLS[0]]) == "Sunny."
         assert str(served.bodies[0]).count('"name": "get_weather"') == 1
 
 
@@ -160,7 +95,6 @@ class TestOptions:
         [
             (Llama3ToolLLM, {"max_retires": 0}, "'max_retires'; did you mean 'max_retries'"),
             (Llama3ToolLLM, {"max_tokens": 5}, "has no option 'max_tokens': give it to the MockLLM$"),
-            (Llama3ToolLLM, {"read": ReadOptions()}, "has no option 'read'"),
             (Llama3JsonToolOutputParser, {"reapir": True}, "^Llama3JsonToolOutputParser .*; did you mean 'repair'"),
             (Llama3JsonToolOutputParser, {"on_inavlid": "raise"}, "; did you mean 'on_invalid'"),
             (Llama3ReActOutputParser, {"formts": "all"}, "^Llama3ReActOutputParser .*; did you mean 'formats'"),

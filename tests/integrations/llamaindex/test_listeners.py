@@ -16,7 +16,7 @@ from llama_index.core.llms import LLM, ChatMessage
 
 from integrations.llamaindex.endpoint import endpoint
 from integrations.llamaindex.scripted import ScriptedLLM
-from integrations.llamaindex.ways import FUNCTION_AGENTS, QUESTION, WAYS, WITH_TOOLS
+from integrations.llamaindex.ways import AGENTS, QUESTION, WAYS, WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
 
 BROKEN = '{"name": "get_weather", "parameters": {oops}}'
@@ -52,7 +52,7 @@ def spans() -> Iterator[SimpleSpanHandler]:
     root.span_handlers.remove(spans)
 
 
-@pytest.mark.parametrize("way", {**WITH_TOOLS, **FUNCTION_AGENTS})
+@pytest.mark.parametrize("way", {**WITH_TOOLS, **AGENTS})
 async def test_the_wrapped_llm_tells_of_each_request_once(
     way: str, listener: Listener, spans: SimpleSpanHandler
 ) -> None:

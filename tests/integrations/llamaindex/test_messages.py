@@ -53,21 +53,8 @@ def test_a_conversation_without_calls_stays_as_it_is() -> None:
     assert sent(messages) == messages
 
 
-@pytest.mark.parametrize(
-    ("tool_role", "results"),
-    [
-        ("user", [("user", "Result of get_weather: Sun\n\nResult of get_time: 12:30\n\nResult of ancient: Old")]),
-        (
-            "tool",
-            [
-                ("tool", "Result of get_weather: Sun"),
-                ("tool", "Result of get_time: 12:30"),
-                ("tool", "Result of ancient: Old"),
-            ],
-        ),
-    ],
-)
-def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(("tool_role", "between"), [("user", "\n\n"), ("tool", None)])
+def test_calls_and_results_are_text(tool_role: Any, between: str | None) -> None:
     messages = [
         ChatMessage(content="?"),
         assistant(TextBlock(text="Both."), call("1"), call("2", "get_time", '{"zone": "CET"}')),
@@ -76,10 +63,11 @@ def test_calls_and_results_are_text(tool_role: Any, results: list[tuple[str, str
         ChatMessage(role="function", content="Old", additional_kwargs={"name": "ancient"}),
         ChatMessage(role="assistant", content="Sunny."),
     ]
+    results = ["Result of get_weather: Sun", "Result of get_time: 12:30", "Result of ancient: Old"]
     assert shown(messages, tool_role=tool_role) == [
         ("user", "?"),
         ("assistant", f"Both.\n{WEATHER}\n{TIME}"),
-        *results,
+        *((tool_role, text) for text in ([between.join(results)] if between else results)),
         ("assistant", "Sunny."),
     ]
 

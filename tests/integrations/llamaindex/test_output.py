@@ -19,29 +19,17 @@ def parse(output: str) -> Llama3ToolOutput:
     return Llama3JsonToolOutputParser().parse(output)
 
 
-def test_a_message_has_one_text_then_the_calls() -> None:
-    output = parse(f"One {CALL} two {CALL.replace('Paris', 'Rome')} three")
+def test_a_message_has_one_text_then_the_calls_and_repeats_these_as_openai_writes_them() -> None:
+    output = parse(f"One {CALL} two")
     message = output.to_chat_message()
-    first, second = output.tool_calls
+    [call] = output.tool_calls
     assert message.role == MessageRole.ASSISTANT
     assert message.blocks == [
-        TextBlock(text="One two three"),
-        ToolCallBlock(tool_call_id=first.tool_id, tool_name="get_weather", tool_kwargs={"city": "Paris"}),
-        ToolCallBlock(tool_call_id=second.tool_id, tool_name="get_weather", tool_kwargs={"city": "Rome"}),
+        TextBlock(text="One two"),
+        ToolCallBlock(tool_call_id=call.tool_id, tool_name="get_weather", tool_kwargs={"city": "Paris"}),
     ]
-
-
-def test_a_message_repeats_its_calls_as_openai_writes_them() -> None:
-    output = parse(f"{CALL}")
-    assert output.to_chat_message().additional_kwargs == {
-        "tool_calls": [
-            {
-                "id": output.tool_calls[0].tool_id,
-                "type": "function",
-                "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'},
-            }
-        ]
-    }
+    function = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    assert message.additional_kwargs == {"tool_calls": [{"id": call.tool_id, "type": "function", "function": function}]}
 
 
 @pytest.mark.parametrize("text", ["", f"One {CALL}; {CALL} two", f"{CALL} {OPEN}"])

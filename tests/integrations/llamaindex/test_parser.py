@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from llama_index.core.llms import ChatMessage, CompletionResponse
-from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from pydantic import BaseModel
@@ -46,21 +45,14 @@ async def aget_weather(city: str) -> str:
     ("output", "text", "calls"),
     [
         ("", "", []),
-        (f"Hm. {OPEN}", f"Hm. {OPEN}", []),
         (f"{BROKEN} {CALL}", BROKEN, [("get_weather", {"city": "Paris"})]),
         ('One {"name": "a", "parameters": {}}; {"name": "b", "parameters": {}} two', "One two", [("a", {}), ("b", {})]),
-        (
-            '{"name": "f", "parameters": {"n": 12345678901234567890, "l": [1, {"x": null}], "b": true, "s": "ü"}}',
-            "",
-            [("f", {"n": 12345678901234567890, "l": [1, {"x": None}], "b": True, "s": "ü"})],
-        ),
     ],
 )
 def test_an_output_is_taken_apart(output: str, text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     parsed = Llama3JsonToolOutputParser().parse(output)
     assert parsed.text == str(parsed) == text
     assert [(call.tool_name, call.tool_kwargs) for call in parsed.tool_calls] == calls
-    assert all(isinstance(call, ToolSelection) for call in parsed.tool_calls)
     assert [call.arguments for call in parsed.report.calls] == [arguments for _, arguments in calls]
 
 
@@ -68,15 +60,10 @@ def test_it_raises_where_that_is_asked_for_and_the_error_survives_pickling() -> 
     output = f"{CALL} {BROKEN} and {OPEN}"
     with pytest.raises(MalformedToolCallError, match="2 tool calls do not run: get_weather") as caught:
         Llama3JsonToolOutputParser([WEATHER], on_invalid="raise").parse(output)
+    assert {OutputParserException, ValueError, Llama3ToolsError} <= {*type(caught.value).__mro__}
     assert (caught.value.output, [call.name for call in caught.value.errors]) == (output, ["get_weather"] * 2)
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 (made here)
     assert (str(again), again.output, again.errors) == (str(caught.value), caught.value.output, caught.value.errors)
-
-
-@pytest.mark.parametrize("kind", [OutputParserException, ValueError, Llama3ToolsError])
-def test_the_error_is_caught_as_the_frameworks_as_a_value_error_and_as_ours(kind: type[Exception]) -> None:
-    with pytest.raises(kind):
-        Llama3JsonToolOutputParser(on_invalid="raise").parse(OPEN)
 
 
 class Weather(BaseModel):
@@ -96,8 +83,6 @@ TOOLS = {
     "a function": get_weather,
     "a method": Forecaster().get_weather,
     "an OpenAI tool": WEATHER,
-    "the function of an OpenAI tool": WEATHER["function"],
-    "a tool of Anthropic": {"type": "custom", "name": "get_weather", "input_schema": SCHEMA},
     "a tool of MCP": {"name": "get_weather", "inputSchema": SCHEMA},
     "a tool of the core": Tool("get_weather", "", SCHEMA),
 }
@@ -122,13 +107,9 @@ WRONG_TOOLS: dict[str, tuple[Any, type[Exception], str]] = {
         TypeError,
         "list of tools, got the FunctionTool: put it in a list",
     ),
-    "one dict": (WEATHER, TypeError, r"list of tools, got \{.*: put it in a list"),
-    "a text": ("get_weather", TypeError, "list of tools, got 'get_weather'$"),
     "a list of texts": (["get_weather"], TypeError, r"tools\[0\] must be a tool \(FunctionTool, .+, not a str$"),
-    "a list of numbers": ([WEATHER, 5], TypeError, r"tools\[1\] must be .+, not an int$"),
     "a class": ([Weather], TypeError, r"tools\[0\] must be .+, not the class Weather$"),
     "metadata without a name": ([ToolMetadata("Does it")], ToolDefinitionError, r"tools\[0\] has no name"),
-    "a dict without a name": ([{"type": "function"}], ToolDefinitionError, r"tools\[0\]: no name"),
     "a name twice": ([WEATHER, get_weather], ToolDefinitionError, r"tools\[1\]: .*'get_weather' is declared twice"),
 }
 

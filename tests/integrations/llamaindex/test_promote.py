@@ -28,12 +28,13 @@ def kinds(promoted: ChatResponse) -> list[str]:
     return [block.block_type for block in promoted.message.blocks]
 
 
-def test_a_text_call_becomes_a_block_and_the_rest_of_the_response_stays() -> None:
-    given = response(TextBlock(text=f"Hm. {CALL}"), raw={"id": 1}, additional_kwargs={"prompt_tokens": 3})
+@pytest.mark.parametrize(("delta", "new"), [(None, None), ("}", "Hm.")], ids=["whole", "the last of a stream"])
+def test_a_text_call_becomes_a_block_and_the_rest_of_the_response_stays(delta: str | None, new: str | None) -> None:
+    given = response(TextBlock(text=f"Hm. {CALL}"), raw={"id": 1}, additional_kwargs={"prompt_tokens": 3}, delta=delta)
     before = given.model_copy(deep=True)
     promoted = PARSER.promote(given)
     assert kinds(promoted) == ["text", "tool_call"]
-    assert (promoted.message.content, promoted.raw, promoted.delta) == ("Hm.", {"id": 1}, None)
+    assert (promoted.message.content, promoted.raw, promoted.delta) == ("Hm.", {"id": 1}, new)
     assert promoted.additional_kwargs == {"prompt_tokens": 3}
     assert given == before
 
@@ -54,14 +55,8 @@ def test_several_texts_are_read_as_one_and_other_blocks_keep_their_place() -> No
     assert promoted.message.content == "!"
 
 
-UNTOUCHED = {
-    "no call": response(TextBlock(text="Hello, "), TextBlock(text="you.")),
-    "nothing at all": response(),
-}
-
-
-@pytest.mark.parametrize("given", UNTOUCHED.values(), ids=UNTOUCHED)
-def test_what_holds_no_text_call_stays_as_it_is(given: ChatResponse) -> None:
+@pytest.mark.parametrize("given", [response(TextBlock(text="Hello, "), TextBlock(text="you.")), response()])
+def test_a_response_without_a_call_stays_as_it_is(given: ChatResponse) -> None:
     assert PARSER.promote(given) is given
 
 
@@ -74,14 +69,15 @@ def test_images_in_additional_arguments_are_not_added_twice() -> None:
 
 def test_what_is_no_response_is_refused() -> None:
     wrong: Any = CALL
-    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str$"):
-        PARSER.promote(wrong)
+    for read in (PARSER.promote, lambda given: list(PARSER.stream(given))):
+        with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse .*, not a str$"):
+            read(wrong)
 
 
 def test_a_function_call_as_servers_once_sent_it_is_a_call() -> None:
     given = {"function_call": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
     response = ChatResponse(message=ChatMessage(role="assistant", additional_kwargs=given))
-    message = Llama3JsonToolOutputParser().promote(response).message
+    message = PARSER.promote(response).message
     assert calls_in(message) == [("get_weather", {"city": "Paris"})]
     assert "function_call" not in message.additional_kwargs
 
@@ -93,5 +89,23 @@ def test_each_call_of_a_server_counts_whether_or_not_responses_repeat_those_befo
         ChatResponse(message=ChatMessage(role="assistant", blocks=blocks[: end + 1] if repeats else [blocks[end]]))
         for end in range(3)
     ]
-    *_, last = Llama3JsonToolOutputParser().stream(responses)
+    *_, last = PARSER.stream(responses)
     assert [name for name, _ in calls_in(last.message)] == ["a", "b", "c"]
+
+
+THINKS = f"One <think>two</think> three {CALL}<think>four</think>"
+
+
+@pytest.mark.parametrize("given", [response(TextBlock(text=THINKS)), CompletionResponse(text=THINKS)])
+def test_thoughts_are_a_block_of_their_own(given: Any) -> None:
+    parser = Llama3JsonToolOutputParser(split_reasoning=True)
+    for message in (parser.promote(given).message, parser.parse(THINKS).to_chat_message()):
+        thinking, text, call = message.blocks
+        assert (thinking.content, text.text, call.tool_name) == ("two\n\nfour", "One three", "get_weather")  # type: ignore[union-attr]
+
+
+def test_what_the_server_split_off_stays_beside_them() -> None:
+    signed = ThinkingBlock(content="So.", additional_information={"signature": "…"})
+    given = response(signed, TextBlock(text=f"<think>Hm.</think>{CALL}"))
+    first, own, _ = Llama3JsonToolOutputParser(split_reasoning=True).promote(given).message.blocks
+    assert (first, own) == (signed, ThinkingBlock(content="Hm."))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import openai
@@ -13,41 +12,14 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
 
-from endpoints.server import Answer
-from endpoints.wire import answer_error, answer_events, answer_json
+from endpoints.wire import answer_error, answer_json
 from integrations.llamaindex.endpoint import TOOLS, Endpoint, endpoint, explained, get_weather
 from integrations.llamaindex.scripted import ScriptedLLM
 from integrations.llamaindex.ways import WITH_TOOLS
 from llama_index_llama3_tools import Llama3ToolLLM
+from native_calls import found, piece
 
 PARIS = {"city": "Paris"}
-
-
-def native(*calls: tuple[str, str, str], text: str | None = None, **fields: str) -> Answer:
-    """Answer as a server that has found calls: id, name, arguments."""
-    found = [
-        {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-        for call_id, name, arguments in calls
-    ]
-    message = {"role": "assistant", "content": text, "tool_calls": found, **fields}
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    return answer_json({"id": "1", "object": "chat.completion", "created": 0, "model": "llama3.1", "choices": [choice]})
-
-
-def native_stream(*pieces: dict[str, Any]) -> Answer:
-    """Stream deltas as such a server does."""
-    head = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "llama3.1"}
-    events = [
-        json.dumps({**head, "choices": [{"index": 0, "delta": {"role": "assistant", **piece}, "finish_reason": None}]})
-        for piece in pieces
-    ]
-    last = json.dumps({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
-    return answer_events([*events, last, "[DONE]"])
-
-
-def piece(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
-    call: dict[str, Any] = {"index": index, "type": "function", "function": {"name": name, "arguments": arguments}}
-    return {"tool_calls": [{**call, "id": call_id}]}
 
 
 def native_llm(served: Endpoint, **options: Any) -> Llama3ToolLLM:
@@ -60,34 +32,25 @@ def calls(message: ChatMessage) -> list[tuple[str | None, str, Any]]:
 
 
 class TestNativeCalls:
-    @pytest.mark.parametrize("knows_tools", [True, False])
     @pytest.mark.parametrize(("tools_in", "sends_tools"), [("user", False), ("system", False), ("request", True)])
-    def test_tools_go_through_the_server_if_that_is_wanted(
-        self,
-        tools_in: Any,
-        knows_tools: bool,
-        sends_tools: bool,
-    ) -> None:
+    def test_tools_go_through_the_server_if_that_is_wanted(self, tools_in: Any, sends_tools: bool) -> None:
         with endpoint("Hello.") as served:
-            llm = Llama3ToolLLM(served.llm(is_function_calling_model=knows_tools), tools_in=tools_in, max_retries=0)
+            llm = native_llm(served, tools_in=tools_in, max_retries=0)
             llm.chat_with_tools(TOOLS, "Weather?", tool_choice="get_weather", allow_parallel_tool_calls=True)
         [body] = served.bodies
         assert ("tools" in body) is sends_tools
         assert (body.get("parallel_tool_calls") is True) is sends_tools
         assert (body["messages"] == [{"role": "user", "content": "Weather?"}]) is sends_tools
-        if sends_tools:
-            assert body["tool_choice"] == {"type": "function", "function": {"name": "get_weather"}}
 
     def test_that_a_call_is_required_goes_through_the_server(self) -> None:
         with endpoint("Hello.", "Hello.", "Hello.") as served:
-            for is_required in (True, False):
-                native_llm(served, max_retries=0).chat_with_tools(TOOLS, "Weather?", tool_required=is_required)
-            native_llm(served, max_retries=0).chat_with_tools(TOOLS, "Weather?", tool_choice=True)
+            for options in ({"tool_required": True}, {}, {"tool_choice": True}):
+                native_llm(served, max_retries=0).chat_with_tools(TOOLS, "Weather?", **options)
         assert [body["tool_choice"] for body in served.bodies] == ["required", "auto", "required"]
 
     def test_names_that_an_api_does_not_allow_are_mapped(self) -> None:
         tool = FunctionTool.from_defaults(get_weather, name="weather.get")
-        with endpoint(native(("0", "weather_get", json.dumps(PARIS)))) as served:
+        with endpoint(found(piece(0, json.dumps(PARIS), "0", "weather_get"), stream=False)) as served:
             llm = native_llm(served)
             response = llm.chat_with_tools([tool], "Weather?", tool_choice="weather.get")
             [call] = llm.get_tool_calls_from_response(response)
@@ -97,13 +60,14 @@ class TestNativeCalls:
 
     @pytest.mark.parametrize("is_parallel", [True, False])
     async def test_a_stream_of_them(self, is_parallel: bool) -> None:
-        answer = native_stream(
-            {"content": "Hm."},
+        answer = found(
             piece(0, "", "call_0", "get_weather"),
             piece(0, '{"city": '),
             piece(0, '"Paris"}'),
             piece(1, "", "call_1", "get_time"),
             piece(1, '{"zone": "CET"}'),
+            stream=True,
+            text="Hm.",
         )
         with endpoint(answer, answer) as served:
             llm = native_llm(served)
@@ -122,15 +86,14 @@ class TestNativeCalls:
 
 class TestRefusals:
     @pytest.mark.parametrize("way", WITH_TOOLS)
-    @pytest.mark.parametrize(
-        ("text", "fix"),
-        [
-            ("registry.ollama.ai/library/llama3:latest does not support tools", 'tools_in="user"'),
-            ("Unexpected role: tool", 'tool_role="user"'),
-        ],
-    )
-    async def test_the_error_says_what_to_do(self, text: str, fix: str, way: str) -> None:
-        with endpoint(answer_error(400, text)) as served, explained(re.escape(fix)) as error:
+    async def test_what_the_model_wrote_in_the_error_of_a_server_is_its_answer(self, way: str) -> None:
+        error = {"message": "tool_use_failed", "failed_generation": f"Sunny in {PARIS['city']}."}
+        with endpoint(answer_json({"error": error}, status=400)) as served:
+            assert await WITH_TOOLS[way](Llama3ToolLLM(served.llm())) == "Sunny in Paris."
+
+    @pytest.mark.parametrize("way", WITH_TOOLS)
+    async def test_the_error_says_what_to_do(self, way: str) -> None:
+        with endpoint(answer_error(400, "Unexpected role: tool")) as served, explained('tool_role="user"') as error:
             await WITH_TOOLS[way](native_llm(served, tool_role="tool"))
         assert isinstance(error.value, openai.BadRequestError)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, get_args
 
 import pytest
-from llama_index.core.base.llms.types import ContentBlock, LogProb, ToolCallBlock
+from llama_index.core.base.llms.types import ContentBlock, LogProb, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole, TextBlock
 
 from chunkings import chunkings
-from integrations.llamaindex.scripted import CALL, OPEN, STYLES, ScriptedLLM, Style, calls_in, said
+from integrations.llamaindex.scripted import CALL, OPEN, ScriptedLLM, Style, calls_in, said
 from llama3_tools import Limits
 from llama_index_llama3_tools import Llama3JsonToolOutputParser, MalformedToolCallError
 from steps import steps_of
@@ -18,40 +19,46 @@ from steps import steps_of
 PARIS = {"city": "Paris"}
 
 OUTPUTS = {
-    "text, call, text": f"Let me check. {CALL} One moment.",
-    "two calls": f"Tools: {CALL}; {CALL} End",
+    "text and calls": f"Let me check. {CALL}; {CALL} One moment.",
     "text alone": "It is 5 > 3, and {this} <b>is</b> text; \\ too. ",
     "a call left open": f"{CALL} {OPEN}",
     "white space alone": "  \n",
+    "a thought before a call": f"<think>\nThey want {CALL}.\n</think>\n\n{CALL}",
+    "thoughts around text and calls": f"One <think>two</think> three {CALL}<think>four</think>; {CALL}",
+    "a thought cut off": "<think>They want it.</thi",
 }
-
-
-def messages() -> list[ChatMessage]:
-    return [ChatMessage(content="Weather?")]
+PARSER = Llama3JsonToolOutputParser(split_reasoning=True)
 
 
 def ids_in(message: ChatMessage) -> list[str | None]:
     return [block.tool_call_id for block in message.blocks if isinstance(block, ToolCallBlock)]
 
 
+def thought(responses: Iterable[ChatResponse]) -> str:
+    return "".join(response.additional_kwargs.get("thinking_delta") or "" for response in responses)
+
+
+def thought_in(message: ChatMessage) -> str:
+    return "".join(block.content or "" for block in message.blocks if isinstance(block, ThinkingBlock))
+
+
 def check(responses: list[ChatResponse], output: str, fed: int) -> None:
     """What holds for every stream: it ends with what `parse` gives, never goes back, and shows no call as text."""
-    parsed = Llama3JsonToolOutputParser().parse(output)
-    last = responses[-1].message
-    assert (last.content or "") == parsed.text
+    parsed = PARSER.parse(output)
+    last, expected = responses[-1].message, parsed.to_chat_message()
+    assert (last.role, last.content or "") == (MessageRole.ASSISTANT, parsed.text)
+    assert thought_in(last) == thought_in(expected) == (parsed.reasoning or "")
     assert calls_in(last) == [(call.tool_name, call.tool_kwargs) for call in parsed.tool_calls]
-    assert [block.block_type for block in last.blocks] == [
-        block.block_type for block in parsed.to_chat_message().blocks
-    ]
-    assert last.role == MessageRole.ASSISTANT
+    assert [block.block_type for block in last.blocks] == [block.block_type for block in expected.blocks]
     assert fed <= len(responses) <= fed + 1
     # White space before the first text has gone out when a later call strips it: the one exception of the design.
     assert said(responses) == parsed.text or said(responses).lstrip() == parsed.text
-    text, ids = "", []
-    for response in responses:
+    ids: list[str | None] = []
+    for count, response in enumerate(responses, start=1):
         assert response.delta is not None
-        text += response.delta
-        assert (response.message.content or "") in {text, parsed.text}
+        assert (response.message.content or "") in {said(responses[:count]), parsed.text}
+        assert thought_in(response.message) == thought(responses[:count])
+        assert response.additional_kwargs.get("thinking_delta", "…") != ""
         assert ids_in(response.message)[: len(ids)] == ids
         ids = ids_in(response.message)
         mirrored = response.message.additional_kwargs.get("tool_calls", [])
@@ -60,31 +67,24 @@ def check(responses: list[ChatResponse], output: str, fed: int) -> None:
 
 @pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
 def test_every_chunking_gives_what_parse_gives(output: str) -> None:
-    for chunks in chunkings(output):
+    for chunks in chunkings(output, is_sampled=True):
         llm = ScriptedLLM(chunks=chunks)
-        check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
+        check(list(PARSER.stream(llm.stream_chat([]))), output, len(chunks))
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("output", [OUTPUTS["text, call, text"], OUTPUTS["text alone"], OUTPUTS["a call left open"]])
-def test_every_way_to_stream_gives_the_same(output: str, style: Style) -> None:
-    for chunks in ([output], list(output), [output[:20], "", output[20:]]):
-        llm = ScriptedLLM(chunks=chunks, style=style)
-        check(list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages()))), output, len(chunks))
+@pytest.mark.parametrize("style", get_args(Style))
+def test_every_way_to_stream_gives_the_same(style: Style) -> None:
+    for output in OUTPUTS.values():
+        for chunks in ([output], list(output), [output[:20], "", output[20:]]):
+            llm = ScriptedLLM(chunks=chunks, style=style)
+            check(list(PARSER.stream(llm.stream_chat([]))), output, len(chunks))
 
 
 def test_text_flows_and_a_call_appears_the_moment_it_is_closed() -> None:
     llm = ScriptedLLM(chunks=["Let me", " check. {", CALL[1:30], CALL[30:-1], "}", " Done", "!"])
-    responses = list(Llama3JsonToolOutputParser().stream(llm.stream_chat(messages())))
-    assert [(response.delta, len(calls_in(response.message))) for response in responses] == [
-        ("Let me", 0),
-        (" check.", 0),
-        ("", 0),
-        ("", 0),
-        ("", 1),
-        (" Done", 1),
-        ("!", 1),
-    ]
+    responses = list(Llama3JsonToolOutputParser().stream(llm.stream_chat([])))
+    assert [response.delta for response in responses] == ["Let me", " check.", "", "", "", " Done", "!"]
+    assert [len(calls_in(response.message)) for response in responses] == [0, 0, 0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -170,18 +170,12 @@ async def test_a_malformed_call_raises_when_everything_is_out() -> None:
     for chunks in ([output], list(output)):
         responses: list[ChatResponse] = []
         with pytest.raises(MalformedToolCallError, match="truncated") as caught:
-            responses.extend(parser.stream(ScriptedLLM(chunks=chunks).stream_chat(messages())))
+            responses.extend(parser.stream(ScriptedLLM(chunks=chunks).stream_chat([])))
         assert caught.value.output == output
         assert said(responses) == f"One two {OPEN}"
-        stream = parser.astream(await ScriptedLLM(chunks=chunks).astream_chat(messages()))
+        stream = parser.astream(await ScriptedLLM(chunks=chunks).astream_chat([]))
         with pytest.raises(MalformedToolCallError, match="truncated"):
             [response async for response in stream]
-
-
-@pytest.mark.parametrize("wrong", [["Hi"], "Hi", ChatResponse(message=ChatMessage(content="Hi"))])
-async def test_what_is_no_response_is_refused(wrong: Any) -> None:
-    with pytest.raises(TypeError, match=r"expected a ChatResponse or a CompletionResponse of an LLM, not a "):
-        list(Llama3JsonToolOutputParser().stream(wrong))
 
 
 @pytest.mark.no_cover

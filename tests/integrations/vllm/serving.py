@@ -10,7 +10,6 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from typing_extensions import Self
@@ -30,8 +29,8 @@ _SETTINGS = {
 class Server:
     """A server in a process of its own, on a port that is free."""
 
-    def __init__(self, model: Path, *arguments: str) -> None:
-        """Take the folder of the model, and what else vLLM is to be told."""
+    def __init__(self, model: Path) -> None:
+        """Take the folder of the model."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
@@ -47,7 +46,7 @@ class Server:
         named = [word for option in options.items() for word in option]
         # `vllm serve` looks for a package of the name vllm, and the one for processors has another.
         program = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
-        self._command = [*program, *named, "--enforce-eager", "--enable-auto-tool-choice", *arguments]
+        self._command = [*program, *named, "--enforce-eager", "--enable-auto-tool-choice"]
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed at the end)
 
@@ -67,9 +66,7 @@ class Server:
         self._stop()
         raise RuntimeError(f"vLLM did not start:\n{self.log[-5000:]}")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End it."""
         self._stop()
         self._log.close()

@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 
 import vllm_llama3_tools.tool_parser
-from integrations.vllm.answers import WEATHER, add, asked
+from integrations.plugins import IN_PARIS, PARIS, WEATHER
+from integrations.vllm.answers import add, asked
 from server_outputs import CASES, DECLARED, SIZES, Answer, agrees, expected, pieces
 
 pytestmark = pytest.mark.vllm
-
-PARIS = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
-IN_PARIS = ("get_weather", '{"city": "Paris"}')
 
 
 @pytest.fixture(scope="session")
@@ -43,24 +41,32 @@ def whole(parser: Any, text: str, request: Any) -> tuple[str | None, Answer]:
     return reasoning, Answer(content or "", [(call.name, call.arguments) for call in calls or ()])
 
 
-def streamed(parser: Any, chunks: list[str], request: Any, tokenizer: Any) -> tuple[str, Answer]:
-    sent = []
-    for place, chunk in enumerate(chunks or [""]):
-        ids = tokenizer.encode(chunk.encode("utf-8", "replace").decode(), add_special_tokens=False)
-        is_last = place >= len(chunks) - 1
-        sent.append(parser.parse_delta(chunk, ids, request, prompt_token_ids=[1], finished=is_last))
-    return "".join(message.reasoning or "" for message in sent if message), add(sent)
+def sent(parser: Any, deltas: list[tuple[str, list[int]]], request: Any) -> list[Any]:
+    """Return what comes out for deltas, each a text and its tokens."""
+    made = [
+        parser.parse_delta(text, ids, request, prompt_token_ids=[1], finished=place == len(deltas) - 1)
+        for place, (text, ids) in enumerate(deltas)
+    ]
+    return [message for message in made if message]
+
+
+def cut(text: str, size: int, tokenizer: Any) -> list[tuple[str, list[int]]]:
+    """Cut a text into deltas of so many characters."""
+    chunks = pieces(text, size) or [""]
+    readable = [chunk.encode("utf-8", "replace").decode() for chunk in chunks]
+    ids = [tokenizer.encode(chunk, add_special_tokens=False) for chunk in readable]
+    return list(zip(chunks, ids, strict=True))
 
 
 def in_deltas(text: str, tokenizer: Any, tokens: int) -> list[tuple[str, list[int]]]:
     """Cut a text into deltas of so many tokens; a character of several tokens comes with its last."""
     ids = tokenizer.encode(text, add_special_tokens=False)
     deltas: list[tuple[str, list[int]]] = []
-    sent = 0
+    length = 0
     for at in range(0, len(ids), tokens):
         decoded = tokenizer.decode(ids[: at + tokens]).rstrip("\ufffd")
-        deltas.append((decoded[sent:], ids[at : at + tokens]))
-        sent = len(decoded)
+        deltas.append((decoded[length:], ids[at : at + tokens]))
+        length = len(decoded)
     return deltas
 
 
@@ -73,7 +79,7 @@ def test_every_output_is_read_as_the_chat_layer_reads_it(
         answer = expected(text)
         assert whole(parser_of(request), text, request) == (None, answer), text
         for size in SIZES:
-            assert agrees(streamed(parser_of(request), pieces(text, size), request, tokenizer)[1], answer), text
+            assert agrees(add(sent(parser_of(request), cut(text, size, tokenizer), request)), answer), text
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,7 @@ def test_every_tool_choice_is_kept(choice: Any, parser_of: Callable[..., Any], t
     text = f"So: {PARIS}"
     answer = Answer(text, []) if choice == "none" else Answer("So:", [IN_PARIS])
     assert whole(parser_of(request), text, request)[1] == answer
-    assert streamed(parser_of(request), pieces(text, 3), request, tokenizer)[1] == answer
+    assert add(sent(parser_of(request), cut(text, 3, tokenizer), request)) == answer
 
 
 @pytest.mark.parametrize(("reasoning_parser", "opening"), [("deepseek_r1", ""), ("qwen3", "<think>")])
@@ -97,21 +103,9 @@ def test_vllm_splits_reasoning_off_and_our_parser_reads_the_rest(
     reasoning, answer = whole(parser_of(request, reasoning_parser), text, request)
     assert ((reasoning or "").strip(), answer) == (thought, Answer("Here: Done.", [IN_PARIS]))
     for tokens in (1, 2, 5, 1000):
-        parser, sent, deltas = parser_of(request, reasoning_parser), [], in_deltas(text, tokenizer, tokens)
-        for place, (delta, ids) in enumerate(deltas):
-            is_last = place == len(deltas) - 1
-            sent.append(parser.parse_delta(delta, ids, request, prompt_token_ids=[1], finished=is_last))
-        assert "".join(message.reasoning or "" for message in sent if message).strip() == thought
-        assert agrees(add(sent), answer)
-
-
-@pytest.mark.parametrize(("choice", "kept"), [("auto", False), ("required", False), ("none", True)])
-def test_special_tokens_are_asked_for_where_calls_are_read(
-    choice: str, kept: bool, parser_of: Callable[..., Any]
-) -> None:
-    request = asked(tool_choice=choice)
-    adjusted = parser_of(request).adjust_request(request)
-    assert adjusted.to_sampling_params(100, {}).skip_special_tokens is kept
+        messages = sent(parser_of(request, reasoning_parser), in_deltas(text, tokenizer, tokens), request)
+        assert "".join(message.reasoning or "" for message in messages).strip() == thought
+        assert agrees(add(messages), answer)
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])
@@ -190,13 +184,8 @@ def test_what_the_documentation_says_of_vllms_own_parser_is_so(
 ) -> None:
     request = asked()
     assert whole(parser_of(request, name="llama3_json"), text, request)[1] == one_shot
-    sent = []
-    parser, chunks = parser_of(request, name="llama3_json"), pieces(text, 4)
-    for place, chunk in enumerate(chunks):
-        ids = tokenizer.encode(chunk, add_special_tokens=False)
-        is_last = place == len(chunks) - 1
-        sent.append(parser.parse_delta(chunk, ids, request, prompt_token_ids=[1], finished=is_last))
-    calls = [call for message in sent if message for call in message.tool_calls]
+    messages = sent(parser_of(request, name="llama3_json"), cut(text, 4, tokenizer), request)
+    calls = [call for message in messages for call in message.tool_calls]
     made = [
         (
             "".join(call.function.name or "" for call in calls if call.index == index),
@@ -204,11 +193,4 @@ def test_what_the_documentation_says_of_vllms_own_parser_is_so(
         )
         for index in sorted({call.index for call in calls})
     ]
-    assert Answer("".join(message.content or "" for message in sent if message), made) == stream
-
-
-def test_vllm_loads_the_file_that_its_option_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager: Any = importlib.import_module("vllm.tool_parsers").ToolParserManager
-    monkeypatch.setattr(manager, "tool_parsers", {})
-    manager.import_tool_parser(vllm_llama3_tools.tool_parser.__file__)
-    assert manager.tool_parsers["llama3_tools"].__name__ == "Llama3ToolParser"
+    assert Answer("".join(message.content or "" for message in messages), made) == stream

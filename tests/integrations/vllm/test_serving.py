@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from openai import BadRequestError, OpenAI
 
-from integrations.vllm.answers import WEATHER
+from integrations.plugins import PARIS, WEATHER
 from integrations.vllm.serving import MODEL, Server
 
 pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
 
-PARIS = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 ROME = '{"name": "get_weather", "parameters": {"city": "Rome", "days": "2"}}'
 IN_PARIS, IN_ROME = ("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Rome", "days": 2})
 QUESTION = [{"role": "user", "content": "What is the weather in Paris?"}]
@@ -94,19 +93,6 @@ def test_a_call_that_a_limit_cuts_off_is_text(client: OpenAI) -> None:
         assert content
         assert PARIS.startswith(content)
         assert (calls, reason) == ([], "length")
-
-
-def test_the_model_answers_after_a_result(client: OpenAI) -> None:
-    message = client.chat.completions.create(model=MODEL, messages=QUESTION, tools=[WEATHER], **forced(PARIS)).choices[
-        0
-    ]
-    assert message.message.tool_calls
-    result = {"role": "tool", "tool_call_id": message.message.tool_calls[0].id, "content": "Sunny"}
-    conversation: Any = [*QUESTION, message.message.model_dump(exclude_none=True), result]
-    answer = client.chat.completions.create(
-        model=MODEL, messages=conversation, tools=[WEATHER], **forced("The sun shines.")
-    )
-    assert answer.choices[0].message.content == "The sun shines."
 
 
 def test_the_responses_api_has_text_and_calls_apart(client: OpenAI) -> None:
