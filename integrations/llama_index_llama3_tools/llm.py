@@ -39,6 +39,7 @@ from llama3_tools.chat import (
     ClassCheck,
     RefusedCall,
     Request,
+    add_advice,
     chat_options,
     kept_chat,
 )
@@ -158,12 +159,17 @@ class Llama3ToolLLM(FunctionCallingLLM):
     @property
     def metadata(self) -> LLMMetadata:
         """The metadata of the wrapped LLM, with function calling."""
-        return self.llm.metadata.model_copy(update={"is_function_calling_model": True})
+        try:
+            metadata = self.llm.metadata
+        except Exception as error:  # `Ollama` asks its server
+            add_advice(error, self.llm, "user")
+            raise
+        return metadata.model_copy(update={"is_function_calling_model": True})
 
     @property
     def model(self) -> str:
         """The name of the model, under the name that LlamaIndex's LLMs use."""
-        return self.llm.metadata.model_name
+        return self.metadata.model_name
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Let the LLM answer a conversation without tools. Calls and results in the history are sent as text."""

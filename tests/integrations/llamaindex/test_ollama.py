@@ -13,7 +13,7 @@ from llama_index.core.prompts import PromptTemplate
 from pydantic import BaseModel
 
 from endpoints.server import Answer, LoopbackServer, Request
-from integrations.llamaindex.endpoint import TOOLS, WEATHER
+from integrations.llamaindex.endpoint import TOOLS, WEATHER, explained
 from llama_index_llama3_tools import Llama3ToolLLM
 
 ollama = pytest.importorskip("llama_index.llms.ollama")
@@ -32,6 +32,8 @@ def serving(*texts: str) -> Iterator[tuple[Llama3ToolLLM, list[Any]]]:
     bodies: list[Any] = []
 
     def respond(request: Request) -> Answer:
+        if "nowhere" in request.path:
+            return Answer((b"404 page not found",), "text/plain", status=404)
         if not request.path.endswith("/api/chat"):
             return Answer((b'{"model_info": {}}',))
         text = texts[len(bodies)]
@@ -54,6 +56,13 @@ async def test_an_agent_runs_its_tool(streaming: bool) -> None:
         assert str(await FunctionAgent(tools=[*TOOLS], llm=llm, streaming=streaming).run("?")) == "Sunny."
     assert not bodies[0].get("tools")
     assert bodies[1]["messages"][-1]["content"] == "Result of get_weather: Sun in Paris"
+
+
+async def test_a_wrong_address_is_explained_before_the_model_is_asked() -> None:
+    with serving() as (llm, _):
+        inside = ollama.Ollama(model="llama3.1", base_url=f"{llm.llm.base_url}/nowhere")
+        with explained("at an address without /v1"):
+            await FunctionAgent(tools=[*TOOLS], llm=Llama3ToolLLM(inside)).run("?")
 
 
 def test_it_is_held_to_the_schema_and_the_object_grows() -> None:
