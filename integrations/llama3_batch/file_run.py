@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from llama3_batch.columns import Columns
-from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError
-from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.parts import FileFormat, InputError, Part, changed_error
 from llama3_batch.progress import RunProgress
 from llama3_batch.rows import RowReader
+from llama3_batch.sources import SOURCES, FileFormat, InputError, Part, Source
 from llama3_batch.summary import Summary
-from llama3_batch.work import Source, Task, do_tasks
+from llama3_batch.work import Task, do_tasks
 from llama3_tools import ReadOptions, ToolLike, __version__
 
 
@@ -46,10 +44,6 @@ class FileRun:
     """Whether results that are there are written anew. They stay until the new ones are whole."""
     workers: int = 1
     """How many processes read."""
-
-    def source(self, path: Path) -> Source:
-        """Return a file as what it is."""
-        return JsonLines(path, self.columns) if self.kind == "jsonl" else ParquetRows(path, self.columns)
 
     def reader(self, columns: Columns) -> RowReader:
         """Return what reads the rows. With tools, it looks at what does not fit, whether results say so or not."""
@@ -185,7 +179,7 @@ def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) ->
 def _begun(path: Path, output: Output, run: FileRun, progress: RunProgress, taken: ExitStack) -> _File | None:
     """Return a file with what is left of it to do; `None`: it cannot be read, which is told to `progress`."""
     try:
-        source = run.source(path).located()
+        source = SOURCES[run.kind](path, run.columns).located()
         if run.columns.text is None and not str(source.columns.text).isidentifier():
             progress.say(f"{path}: the outputs are those under {source.columns.text!r}")
         own = taken.enter_context(ExitStack())
@@ -219,7 +213,7 @@ def _finish(file: _File, progress: RunProgress) -> None:
     path = file.source.path
     try:
         if _state(path) != file.output.settings["input"]:
-            raise changed_error(path)
+            raise file.source.changed()
     except InputError as error:
         file.failed = True
         progress.say(str(error))

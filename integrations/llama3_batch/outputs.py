@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from llama3_batch.locking import locked
-from llama3_batch.parts import Part
+from llama3_batch.sources import Part
 from llama3_batch.summary import Summary, loaded_summary
 from llama3_batch.writing import join_parts, write_bytes
 

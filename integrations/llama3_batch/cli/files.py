@@ -17,10 +17,10 @@ from llama3_batch.cli.report_screen import print_report
 from llama3_batch.columns import Columns
 from llama3_batch.file_run import DoneFile, FileRun, run_files
 from llama3_batch.outputs import OutputError
-from llama3_batch.parts import FileFormat
 from llama3_batch.progress import RunProgress
 from llama3_batch.report import is_report, report_json
 from llama3_batch.report_html import report_html
+from llama3_batch.sources import FileFormat
 from llama3_batch.summary import Summary
 from llama3_batch.work import WorkerDiedError
 from llama3_batch.writing import write_bytes
@@ -38,9 +38,9 @@ _CURES = {errno.EMFILE: ": take fewer FILEs or --workers at once, or allow more 
 
 
 def extract_files(  # noqa: PLR0913 (an option each)
+    *,
     kind: FileFormat,
     files: Sequence[str],
-    *,
     tools_file: str | None,
     incomplete: bool,
     color: ColorChoice,

@@ -17,10 +17,10 @@ import pytest
 
 from batches import CALL, Watching, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import command, done, words
-from llama3_batch import jsonl_source, parquet_source
+from llama3_batch import sources
 from llama3_batch.columns import Columns
 from llama3_batch.file_run import FileRun, run_files
-from llama3_batch.parts import FileFormat
+from llama3_batch.sources import FileFormat
 
 
 @pytest.fixture
@@ -42,13 +42,13 @@ def refused(*arguments: object) -> str:
 
 def test_a_missing_column_is_named_with_those_that_are_there(lines: Path, table: Path) -> None:
     assert refused("--jsonl", lines, "--text-column", "txt") == (
-        f"{lines}: in the first 100 lines, there is no column 'txt', only text; did you mean 'text'?"
+        f"{lines}: in its first rows, there is no column 'txt', only text; did you mean 'text'?"
     )
     assert refused("--parquet", table, "--id-column", "key") == (
-        f"{table}: there is no column 'key', only text, number"
+        f"{table}: in its first rows, there is no column 'key', only text, number"
     )
     assert refused("--parquet", table, "--text-column", "number") == (
-        f"{table}: the column 'number' has no text: name the column of the outputs"
+        f"{table}: in its first rows, the column 'number' has no text: name the column of the outputs"
     )
     other = write_jsonl(lines.parent / "other.jsonl", [{"id": 1, "reply": "a"}])
     assert "there is only id, reply: name it with --text-column" in refused("--jsonl", other)
@@ -136,7 +136,7 @@ def test_a_parquet_file_that_is_cut_off_is_named(table: Path) -> None:
 @pytest.fixture
 def corrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Parquet file with a broken page in the second of its four row groups."""
-    monkeypatch.setattr(parquet_source, "PART_ROWS", 500)
+    monkeypatch.setattr(sources, "_PART_ROWS", 500)
     path = tmp_path / "c.parquet"
     pq.write_table(pa.table({"text": texts(2_000)}), path, row_group_size=500, compression="zstd")
     column = pq.read_metadata(path).row_group(1).column(0)
@@ -194,8 +194,8 @@ def full_disk(*_: object) -> None:
 def test_a_full_disk_is_one_error_and_what_was_done_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
-    monkeypatch.setattr(jsonl_source, "PART_ROWS", 7)
-    monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
+    monkeypatch.setattr(sources, "_PART_ROWS", 7)
+    monkeypatch.setattr(sources, "_BLOCK", 200)
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts(40)])
     with monkeypatch.context() as changed:
         synced: list[int] = []
@@ -259,7 +259,6 @@ def test_a_file_is_never_written_over_by_its_results(lines: Path) -> None:
 REFUSED = [
     (["--jsonl"], "--jsonl takes at least one FILE"),
     (["--jsonl", "-"], "--jsonl reads files, not standard input: it could not continue there"),
-    (["--jsonl", "--parquet", "a"], "--jsonl or --parquet, not both"),
     (["--jsonl", "a", "--show"], "--jsonl does not print single outputs: leave out --show"),
     (
         ["a", "--workers", "2", "--report"],

@@ -17,7 +17,7 @@ from click.testing import Result
 
 from batches import TOOL, Watching, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import command, words
-from llama3_batch import jsonl_source, parquet_source
+from llama3_batch import sources
 from llama3_batch.columns import Columns
 from llama3_batch.file_run import FileRun, run_files
 from llama3_batch.outputs import Output
@@ -30,9 +30,8 @@ MANY = 40
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of several parts."""
-    for module in (jsonl_source, parquet_source):
-        monkeypatch.setattr(module, "PART_ROWS", 7)
-    monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
+    monkeypatch.setattr(sources, "_PART_ROWS", 7)
+    monkeypatch.setattr(sources, "_BLOCK", 200)
     return write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts(MANY)])
 
 
@@ -357,7 +356,7 @@ def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, end
 
 
 ENDINGS = [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGINT)]
-SMALL = "import llama3_batch.parquet_source as it; it.PART_ROWS = 500"
+SMALL = "import llama3_batch.sources as it; it._PART_ROWS = 500"
 HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in the background
 
 
