@@ -82,7 +82,7 @@ class Columns:
         Raises:
             MissingColumnError: one is missing, is there twice, or that of the outputs has no text.
         """
-        if not rows:
+        if not names or not rows:
             return replace(self, text=self.text or KNOWN[0])
         only = f"only {', '.join(names)}"
         for place in self.places:

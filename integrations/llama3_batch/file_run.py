@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from llama3_batch.columns import Columns
-from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError
 from llama3_batch.progress import RunProgress
 from llama3_batch.rows import RowReader
@@ -20,6 +20,8 @@ from llama3_batch.sources import SOURCES, FileFormat, InputError, Part, Source
 from llama3_batch.summary import Summary
 from llama3_batch.work import Task, do_tasks
 from llama3_tools import ReadOptions, ToolLike, __version__
+
+_MOST_FILES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +130,7 @@ def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tup
         WorkerDiedError: three processes died at one part.
     """
     outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, progress.say)
-    allow_open_files()
+    _allow_open_files()
     with ExitStack() as taken:
         files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, progress, taken))}
         planned = sum(part.rows for file in files.values() for part in file.parts)
@@ -146,6 +148,18 @@ def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tup
                     progress.say(f"{error}. The parts before it that are done stay")
     done = [DoneFile(path, file.output.path, file.summary) for path, file in files.items() if file.summary is not None]
     return done, are_there and len(done) == len(outputs)
+
+
+def _allow_open_files() -> None:
+    """Let this process open many files at once, as far as the system lets it: a lock for each output, and more."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 (not on Windows)
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(_MOST_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) -> tuple[dict[Path, Output], bool]:
@@ -218,5 +232,5 @@ def _finish(file: _File, progress: RunProgress) -> None:
         file.failed = True
         progress.say(str(error))
         return
-    file.summary = file.output.finish(file.parts, has_ids=file.source.columns.id is not None)
+    file.summary = file.output.finish(file.parts)
     file.taken.close()

@@ -114,7 +114,7 @@ def do_part(task: Task, on_rows: Callable[[int], None]) -> None:
             yield batch
         on_rows(part.first_row + part.rows - seen)
 
-    write_part(task.output.results(part), batches(), has_ids=task.source.columns.id is not None)
+    write_part(task.output.results(part), batches())
     task.output.write_summary(part, summary)
 
 

@@ -65,7 +65,7 @@ def test_several_files_are_read_each_for_itself(tmp_path: Path, kind: str) -> No
 def test_parquet_has_the_documented_schema(tmp_path: Path) -> None:
     extract_files("--jsonl", write(tmp_path, "jsonl", {"text": OUTPUTS}), "--to", "parquet")
     schema = pq.read_schema(tmp_path / "extracted" / "logs.parquet")
-    assert schema.names == ["row", "extraction"]
+    assert schema.names == ["row", "id", "extraction"]
     assert schema.field("extraction").type == EXTRACTION
 
 

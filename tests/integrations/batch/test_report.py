@@ -113,7 +113,7 @@ def test_without_tools_the_first_line_says_what_was_not_read(tmp_path: Path) -> 
     outputs = [CALL, *unread, "Hello, print(1).", "```python\nx = 1\nprint(a=x)\n```"]
     path = write_jsonl(tmp_path / "a.jsonl", [*({"text": text} for text in outputs), {}])
     first = (
-        "No tools were declared, so forms that need declared tools were not read. "
+        "No tools were declared for 5 outputs, so forms that need declared tools were not read. "
         "2 outputs look like them: add --tools with your tools."
     )
     assert extract_files("--jsonl", path, "--report").stdout.splitlines()[2] == first
