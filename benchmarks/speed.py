@@ -25,7 +25,7 @@ from pages import check_pages, fill, table
 from workloads import GROWING
 
 _KIB = 1024
-TABLES = ("answers", "targets", "growth", "found", "peers")
+TABLES = ("answers", "targets", "growth", "peers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Effort:
     growth: Mapping[int, int]
     """For each length of chunks, the characters of the shortest output."""
     late: int
-    """How many characters come before a chunk that is late in its stream, and stand in the longest of the targets."""
+    """How many characters come before a chunk that is late in its stream."""
     repeats: int
     """How many runs the best one is taken of."""
     repeats_of_growth: int
@@ -91,16 +91,12 @@ def _measured(name: str, effort: Effort, named: str, worse: list[str]) -> Iterat
     if name == "answers":
         yield from table(extraction.ANSWERS, extraction.answers(effort.repeats))
     elif name == "targets":
-        yield from table(extraction.TARGETS, extraction.targets(effort.repeats, effort.late))
+        yield from table(extraction.TARGETS, extraction.targets(effort.repeats))
     elif name == "growth":
         yield from table(growth.HEADINGS, _grown(effort, named, worse))
     else:
-        measured = peers.peers(effort.limit)
-        if name == "found":
-            yield from table(peers.FOUND, (peer.found for peer in measured))
-        else:
-            yield from table(peers.TIMES, (peer.times for peer in measured))
-    packages = peers.PACKAGES if name in {"found", "peers"} else ()
+        yield from table(peers.HEADINGS, (peer.cells() for peer in peers.peers(effort.limit)))
+    packages = peers.PACKAGES if name == "peers" else ()
     on = ", ".join(f"{what} {version}" for what, version in machine(packages).items())
     yield from ("", f"Measured on {datetime.now(timezone.utc).date()}: {on}")
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import extraction
-import lateness
+import growth
 import measuring
 import speed
 from chunkings import extract_in_every_chunking
@@ -51,7 +51,7 @@ def written_in(folder: Path, lines: Iterable[object]) -> Path:
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each run be one, and windows be short: no time is looked at."""
     monkeypatch.setattr(measuring, "_SHORTEST", 0)
-    monkeypatch.setattr(lateness, "_CHUNKS", 20)
+    monkeypatch.setattr(growth, "_CHUNKS", 20)
 
 
 @pytest.mark.parametrize("workload", GROWING, ids=[workload.name for workload in GROWING])
@@ -67,8 +67,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_page_that_it_was_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     outputs = written_in(tmp_path, [{"raw_output": text} for text, _ in REAL_SHAPES.values()] * 2)
-    monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1, late=2 * SIZE))  # a megabyte takes a minute
-    monkeypatch.setattr(extraction, "_GROWN", {"calls": "calls"})  # each takes seconds
+    monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1))
     monkeypatch.setattr(extraction, "targets", partial(targets, files=[outputs]))
     page = tmp_path / "speed.md"
     page.write_text("Slow:\n<!-- targets -->\nOld.\n<!-- end -->\nNo more.\n", encoding="utf-8")
@@ -76,7 +75,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_page_that_it_was_given(
     printed = capsys.readouterr().out.strip()
     assert page.read_text(encoding="utf-8") == f"Slow:\n<!-- targets -->\n\n{printed}\n\n<!-- end -->\nNo more.\n"
     names = [name for name, *_ in rows(printed)]
-    assert {*REAL_SHAPES, "ChatML, 2 real outputs", "an extractor for 100 tools", "growth: calls"} <= {*names}
+    assert {*REAL_SHAPES, "ChatML, 2 real outputs", "an extractor for 100 tools"} <= {*names}
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
 
 
