@@ -21,7 +21,7 @@ import extraction
 import growth
 import peers
 from measuring import machine
-from pages import check_pages, fill, table
+from pages import fill, table
 from workloads import GROWING
 
 _KIB = 1024
@@ -69,10 +69,6 @@ def main(command_line: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, nargs="+", default=(), metavar="FILE", help="fill the pages' places")
     options = parser.parse_args(command_line)
     names = options.only or (["growth"] if options.quick else TABLES)
-    try:
-        check_pages(options.page, names)
-    except (OSError, ValueError) as error:
-        parser.error(str(error))
     worse: list[str] = []
     tables: dict[str, list[str]] = {}
     for name in names:

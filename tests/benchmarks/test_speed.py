@@ -86,16 +86,6 @@ def test_it_measures_an_answer_of_each_shape():
     assert all(re.fullmatch(r"[\d.]+ [nµm]?s", time) for _, _, *times in measured for time in times)
 
 
-def test_a_page_without_a_place_is_named_before_anything_is_measured(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    page = tmp_path / "page.md"
-    page.write_text("# Speed", encoding="utf-8")
-    with pytest.raises(SystemExit):
-        main(["--page", str(page)])
-    assert f"{page} has no place for a table" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("seconds", "told"),
     [
