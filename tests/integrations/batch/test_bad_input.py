@@ -65,12 +65,9 @@ ARRAY = "it is one JSON array: write each element in a line (jq -c '.[]')"
 NO_LINES = "not JSON lines: none of the first 100 lines is an object"
 OTHER_KINDS = [
     pytest.param(b"id,text\n1,Hello.\n", NO_LINES, id="CSV"),
-    pytest.param('{"text": "a"}\n'.encode("utf-16"), NO_LINES, id="UTF-16"),
-    pytest.param(b'{\n  "text": "a"\n}\n', NO_LINES, id="an object in lines"),
     pytest.param(b'[{"text": "a"}, {"text": "b"}]', ARRAY, id="an array"),
     pytest.param(b'\n [\r\n{"text": "a"},\n{"text": "b"}\n]\n', ARRAY, id="an array in lines"),
     pytest.param(gzip.compress(b'{"text": "a"}\n'), "it is compressed: unpack it first (gunzip --keep)", id="gzip"),
-    pytest.param(b"\x28\xb5\x2f\xfd\x04", "it is compressed: unpack it first (unzstd)", id="Zstandard"),
     pytest.param(b"PAR1\x15\x04\nPAR1", "it is Parquet: give --parquet", id="Parquet"),
 ]
 
@@ -232,11 +229,6 @@ def test_two_files_whose_results_would_have_one_name_are_refused(lines: Path) ->
     assert f"the results of {lines} and of {other}/a.jsonl would both be {lines.parent}/out/a.jsonl" in message
 
 
-def test_a_file_is_never_written_over_by_its_results(lines: Path) -> None:
-    assert f"{lines} would be written over" in refused("--jsonl", lines, "--out", lines.parent)
-    assert len(rows(lines)) == 6
-
-
 REFUSED = [
     (["--jsonl"], "--jsonl takes at least one FILE"),
     (["--jsonl", "-"], "--jsonl reads files, not standard input: it could not continue there"),
@@ -290,22 +282,13 @@ def test_no_input_is_written_over_by_the_results_of_another(lines: Path, name: s
     assert other.read_bytes() == before
 
 
-def cut(path: Path) -> None:
-    os.truncate(path, 300)
-
-
-def rewrite(path: Path) -> None:
-    path.write_text('{"text": "new"}\n' * 100, "utf-8")
-
-
 def append(path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write('{"text": "new"}\n')
 
 
-def swap(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b"Hello", b"HELLO"))
-    os.utime(path, ns=(0, 0))
+def rewrite(path: Path) -> None:
+    path.write_text('{"text": "new"}\n' * 100, "utf-8")
 
 
 def remove(path: Path) -> None:
@@ -317,14 +300,16 @@ def write_fewer(path: Path) -> None:
 
 
 CHANGES = [
-    *(("jsonl", change) for change in (cut, rewrite, append, swap, remove)),
-    *(("parquet", change) for change in (cut, append, remove, write_fewer)),
+    *(("jsonl", change, "has changed since") for change in (append, rewrite)),
+    ("jsonl", remove, "No such file"),
+    ("parquet", append, "broken, or"),
+    ("parquet", write_fewer, "has changed since"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "change"), CHANGES, ids=[f"{kind} {one.__name__}" for kind, one in CHANGES])
+@pytest.mark.parametrize(("kind", "change", "expected"), CHANGES)
 def test_a_file_that_changes_during_a_run_has_no_results(
-    tmp_path: Path, kind: FileFormat, change: Callable[[Path], None]
+    tmp_path: Path, kind: FileFormat, change: Callable[[Path], None], expected: str
 ) -> None:
     path = tmp_path / f"a.{kind}"
     if kind == "jsonl":
@@ -335,9 +320,5 @@ def test_a_file_that_changes_during_a_run_has_no_results(
     done, are_all_done = run_files([path], FileRun(kind=kind, columns=Columns("text"), to=kind), watcher)
     assert (done, are_all_done) == ([], False)
     assert str(path) in watcher.said[0]
-    expected = "No such file" if change is remove else "broken, or" if (kind, change) in BROKEN else "has changed since"
     assert expected in watcher.said[0]
     assert not (tmp_path / "extracted" / path.name).exists()
-
-
-BROKEN = {("parquet", cut), ("parquet", append)}
