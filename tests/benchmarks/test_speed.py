@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -21,7 +20,6 @@ import speed
 from chunkings import extract_in_every_chunking
 from extraction import answers, published_shapes, targets
 from growth import WHOLE, Growth
-from llama3_tools.reader.window import Window
 from measuring import chunks_of, streamed
 from outputs import REAL_SHAPES, TOOLS
 from speed import main
@@ -98,28 +96,6 @@ def test_it_measures_an_answer_of_each_shape():
 def test_what_grows_faster_than_its_output_is_told(seconds: list[float], told: list[str]):
     row = Growth("open braces", {WHOLE: [8, 16, 32], 4: [8, 16, 32]}, {WHOLE: [1.0, 1.0, 1.0], 4: seconds}, 1.2)
     assert list(row.problems()) == told
-
-
-def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    """A slow memory is made up: a copy takes a microsecond a character on any machine, whatever else it does."""
-    seconds_of_processor, seconds_of_copies = time.process_time, 0.0
-
-    class Copying(Window):
-        length = 0
-
-        def add(self, chunk: str) -> None:
-            nonlocal seconds_of_copies
-            self.length += len(chunk)
-            seconds_of_copies += self.length / 1_000_000
-            super().add(chunk)
-
-    monkeypatch.setattr(speed, "QUICK", replace(speed.QUICK, growth={WHOLE: SIZE}, late=8 * SIZE))
-    monkeypatch.setattr(time, "process_time", lambda: seconds_of_processor() + seconds_of_copies)
-    monkeypatch.setattr("llama3_tools.reader.turn.Window", Copying)
-    assert main(["--quick", "--named", "prose with braces"]) == 1
-    assert "'prose with braces': late in a stream, a chunk takes " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("options", [{}, {"tools": TOOLS, "coerce_arguments": True}], ids=["plain", "tools"])
