@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -84,25 +85,30 @@ class Columns:
         """
         if not names or not rows:
             return replace(self, text=self.text or KNOWN[0])
-        only = f"only {', '.join(names)}"
-        for place in self.places:
+        columns = self if self.text is not None else replace(self, text=_place_of_text(names, rows))
+        for place in columns.places:
             column = _column(place, names)
             if column not in names or not any(_may_have(row, place) for row in rows):
+                only = f"only {', '.join(names)}"
                 raise MissingColumnError(f"there is no column {place!r}, {only}{did_you_mean(place, names)}")
             if names.count(column) > 1:
                 raise MissingColumnError(f"there are several columns {column!r}: rename all but one")
-        if self.text is None:
-            found = next((place for place in KNOWN if any(_is_text(row, place) for row in rows)), None)
-            if found is None:
-                raise MissingColumnError(
-                    f"no column is known to have the outputs, there is {only}: name it with --text-column, or write a "
-                    "path such as choices[0].message.content"
-                )
-            return replace(self, text=found)
-        values = [value for row in rows if (value := found_at(row, self.text)) is not None]
+        values = [value for row in rows if (value := found_at(row, columns.text)) is not None]
         if values and not any(isinstance(value, (str, bytes)) for value in values):
             raise MissingColumnError(f"the column {self.text!r} has no text: name the column of the outputs")
-        return self
+        return columns
+
+
+def _place_of_text(names: Sequence[str], rows: Sequence[Record]) -> str:
+    """Return the first of `KNOWN` that has text, or else that is there and has nothing yet."""
+    with_text = (place for place in KNOWN if any(_is_text(row, place) for row in rows))
+    empty = (place for place in KNOWN if place in names and all(row.get(place) is None for row in rows))
+    if (found := next(chain(with_text, empty), None)) is None:
+        raise MissingColumnError(
+            f"no column is known to have the outputs, there is only {', '.join(names)}: name it with --text-column, or "
+            "write a path such as choices[0].message.content"
+        )
+    return found
 
 
 def found_at(row: Record, place: str | None) -> Any:  # noqa: ANN401 (any value of JSON)

@@ -50,6 +50,8 @@ def test_a_missing_column_is_named_with_those_that_are_there(lines: Path, table:
     assert refused("--parquet", table, "--text-column", "number") == (
         f"{table}: in its first rows, the column 'number' has no text: name the column of the outputs"
     )
+    pq.write_table(pa.table([["a"], ["b"]], names=["text", "text"]), table)
+    assert "there are several columns 'text': rename all but one" in refused("--parquet", table)
     other = write_jsonl(lines.parent / "other.jsonl", [{"id": 1, "reply": "a"}])
     assert "there is only id, reply: name it with --text-column" in refused("--jsonl", other)
     assert "there is no column 'a[0].b', only id, reply" in refused("--jsonl", other, "--text-column", "a[0].b")

@@ -271,6 +271,7 @@ LOGS: list[Any] = [
     *[pytest.param([{"id": "text", name: "Hello."}], [], ["Hello."], id=name) for name in KNOWN[:5]],
     pytest.param([{"output": "a", "text": "b"}], [], ["b"], id="two known names"),
     pytest.param([{"output": "a", "text": None}, {"output": "b"}], [], ["a", "b"], id="a known name without text"),
+    pytest.param([{"text": None}] * 100 + [{"text": "a"}], [], [None] * 100 + ["a"], id="a known name without any yet"),
     pytest.param(chat("Hello.", "Yes."), [], ["Hello.", "Yes."], id="OpenAI"),
     pytest.param([{"response": {"status_code": 200, "body": chat("Hello.")[0]}}], [], ["Hello."], id="OpenAI, batch"),
     pytest.param([{"model": "llama3.2", "message": ASSISTANT}], [], ["Hello."], id="Ollama"),
