@@ -54,6 +54,7 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     output = tmp_path / "extracted" / f"logs.{kind}"
     assert done.stdout == f"{path}: 6 outputs, 3 with calls; 0 could not be read; results in {output}\n"
     assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
+    assert "Grüße".encode() in output.read_bytes()
 
 
 def test_several_files_are_read_each_for_itself(tmp_path: Path, kind: str) -> None:
