@@ -116,6 +116,8 @@ def wheel(session: nox.Session, extra: str) -> None:
     """Build the source distribution and the wheel from it; install that with an extra, and try what is there."""
     session.install(built_wheel(session, extra))
     session.run("python", "-I", INSTALLED, *filter(None, extra.split(",")))
+    if extra in {"", "cli"}:  # without the extra, the command says what to install
+        session.run("llama3-tools", "--help", silent=True, success_codes=[0 if extra else 2])
 
 
 @nox.session(python=PYTHONS)
@@ -131,50 +133,13 @@ def compiled(session: nox.Session) -> None:
 
 
 @nox.session(python=PYTHONS)
-@nox.parametrize("installer", ["pip", "uv", "pipx"])
-def installers(session: nox.Session, installer: str) -> None:
-    """Install the wheel as users do, without and with what the command needs, and run the command."""
-    home = Path(session.create_tmp()).resolve()
-    environment = {
-        "PIPX_HOME": f"{home}/pipx",
-        "PIPX_BIN_DIR": f"{home}/bin",
-        "UV_TOOL_DIR": f"{home}/uv",
-        "UV_TOOL_BIN_DIR": f"{home}/bin",
-    }
-    here = str(Path(session.bin, "python").resolve())
-    command = str(home / "bin" / "llama3-tools")
-    if installer == "pipx":
-        session.install("pipx")
-    for extra in ("", "cli"):
-        package = built_wheel(session, extra)
-        if installer == "pip":
-            session.run("python", "-m", "venv", "--clear", f"{home}/pip", silent=True)
-            session.run(f"{home}/pip/bin/python", "-m", "pip", "install", "--quiet", package, external=True)
-            command = f"{home}/pip/bin/llama3-tools"
-        elif installer == "pipx":
-            session.run(
-                "pipx", "install", "--quiet", "--force", f"--python={here}", package, env=environment, silent=True
-            )
-        else:
-            session.run("uv", "tool", "install", "--quiet", "--force", f"--python={here}", package, env=environment)
-        printed = session.run(
-            *(command, "--help"), external=True, silent=True, success_codes=[0 if extra else 2], env=environment
-        )
-        if (needed := "Usage: llama3-tools" if extra else "pip install 'llama3-tools[cli]'") not in str(printed):
-            session.error(
-                f"installed by {installer}, llama3-tools{[extra] if extra else ''} says no {needed!r}: {printed}"
-            )
-
-
-@nox.session(python=PYTHONS)
 @nox.parametrize("checker", ["mypy", "pyright"])
 def typed(session: nox.Session, checker: str) -> None:
     """Check programs that use the installed wheel, from outside of this tree, as a user's type checker sees it."""
     session.install(built_wheel(session, "langchain-agents,llama-index,validation"), checker)
     check = [checker, "--strict"] if checker == "mypy" else [checker]
-    with (
-        tempfile.TemporaryDirectory() as outside
-    ):  # checkers look for settings in the folders above, and not in hidden ones
+    # Checkers look for settings in the folders above, and not in hidden ones.
+    with tempfile.TemporaryDirectory() as outside:
         shutil.copytree("tests/typing", outside, dirs_exist_ok=True)
         with session.chdir(outside):
             session.run(*check, ".")

@@ -5,8 +5,7 @@
     python benchmarks/bfcl.py rows.jsonl.gz --page docs/how-well-it-reads.md benchmarks/README.md
 
 What is read: `bfcl_files.py`. First, the leaderboard's decoder and checker have to repeat the verdicts that stand
-beside the outputs, those that the leaderboard published and those of rows: if they repeat less than `SHARE` of either,
-nothing is judged.
+beside the outputs: if they repeat less than `SHARE` of them, nothing is judged.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from bfcl_files import read_results
 from bfcl_judging import COERCED, DECODER, Judged, judge, prove
 from bfcl_losses import READ, loss_of
 from bfcl_package import MISSING, Leaderboard, leaderboard
-from bfcl_tables import TABLES, tables
+from bfcl_tables import tables
 from measuring import machine
-from pages import check_pages, fill
+from pages import fill
 
 SHARE = 0.95
 """The part of the verdicts that has to be repeated. Answers are corrected over the years."""
@@ -63,7 +62,6 @@ def main(command_line: Sequence[str] | None = None) -> None:
     except ImportError as error:
         parser.error(f"{MISSING}\n({error})")
     try:
-        check_pages(options.page, {"proof", *TABLES})
         questions, left_out = read_results(options.results, board)
     except (OSError, ValueError) as error:
         parser.error(str(error))

@@ -19,12 +19,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bfcl_package import CATEGORIES, Leaderboard, category_and_number
-from llama3_tools import Extractor
 from samples import Sample, read_lines, sample_of, tool_of
 
 ROW = '"raw" or "raw_output" beside "category", "functions" and "answer", which `irrelevance` alone goes without'
@@ -42,14 +40,6 @@ _FAMILIES = {"plain": "python", "hermes": "hermes", "study": "hermes"}
 _FAMILY_OF_ANOTHER_JUDGE = "study"
 
 
-class Verdict(NamedTuple):
-    """What stands beside an output: whether its calls are right, as the leaderboard's decoder reads them."""
-
-    is_right: bool
-    is_published: bool
-    """Whether the leaderboard published it, in a score file; rows have the verdict of whoever made them."""
-
-
 class Question(NamedTuple):
     """An output, and the leaderboard's question."""
 
@@ -62,8 +52,8 @@ class Question(NamedTuple):
     answer: Sequence[Mapping[str, Any]]
     decoder: str
     """Which of the leaderboard's decoders reads the model's outputs."""
-    verdict: Verdict | None
-    """`None`: none stands beside the output."""
+    verdict: bool | None
+    """Whether its calls are right, as a score file or the row has it; `None`: nothing says so."""
 
     @property
     def is_due(self) -> bool:
@@ -91,15 +81,11 @@ def read_results(paths: Sequence[Path], board: Leaderboard) -> Results:
         ValueError: a line of a file is none of its kind, or a folder has no result file.
     """
     results = Results([], Counter())
-    read = set()
     for path in (file for one in paths for file in _files(one)):
-        if path.resolve() in read:
-            results.left_out["files that are named twice"] += 1
-        elif path.name.endswith(_SUFFIX):
+        if path.name.endswith(_SUFFIX):
             _read_result_file(path, board, results)
         else:
             _read_rows(path, results)
-        read.add(path.resolve())
     return results
 
 
@@ -145,10 +131,10 @@ def _read_result_file(path: Path, board: Leaderboard, results: Results) -> None:
         elif not isinstance(text, str):
             results.left_out["outputs that are no text, but calls that a server read"] += 1
         else:
-            verdict = None if failed is None else Verdict((category, number) not in failed, is_published=True)
+            verdict = None if failed is None else (category, number) not in failed
             row = {"raw": text, "functions": asked.functions, "answer": asked.answer, "id": id_, "model": model}
             results.questions.append(
-                _question(row, category, decoder, verdict, dots_as_underscores=decoder == "hermes")
+                _question(row, category, decoder, verdict=verdict, dots_as_underscores=decoder == "hermes")
             )
 
 
@@ -183,19 +169,14 @@ def _question_of_row(row: Mapping[str, Any]) -> tuple[str, Question | None]:
         raise ValueError("nothing says what is right")
     family = row.get("family", "plain")
     is_of_another = family == _FAMILY_OF_ANOTHER_JUDGE or "official" not in row
-    verdict = None if is_of_another else Verdict(bool(row["official"]), is_published=False)
-    question = _question(row, category, _FAMILIES[family], verdict, dots_as_underscores=family == "hermes")
-    _check_tools(question.sample.tools)
-    return category, question
-
-
-@lru_cache(maxsize=32)
-def _check_tools(tools: str) -> None:
-    Extractor(tools=json.loads(tools))
+    verdict = None if is_of_another else bool(row["official"])
+    return category, _question(
+        row, category, _FAMILIES[family], verdict=verdict, dots_as_underscores=family == "hermes"
+    )
 
 
 def _question(
-    row: Mapping[str, Any], category: str, decoder: str, verdict: Verdict | None, *, dots_as_underscores: bool
+    row: Mapping[str, Any], category: str, decoder: str, *, verdict: bool | None, dots_as_underscores: bool
 ) -> Question:
     declared = [row["functions"]] if isinstance(row["functions"], dict) else row["functions"]
     shown = {one["name"]: one["name"].replace(".", "_") if dots_as_underscores else one["name"] for one in declared}

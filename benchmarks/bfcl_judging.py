@@ -47,66 +47,36 @@ class Judged(NamedTuple):
     """By `DECODER`, and by the names in `READINGS`."""
 
 
-class Agreement(NamedTuple):
-    """How many verdicts are repeated."""
-
-    alike: int
-    verdicts: int
-
-    @property
-    def share(self) -> float:
-        """The part of them that is repeated; 0 if there are none."""
-        return self.alike / self.verdicts if self.verdicts else 0
-
-    def __str__(self) -> str:
-        """Say it."""
-        return f"{self.alike:,} of {self.verdicts:,} verdicts ({self.share:.1%})"
-
-
 class Proof(NamedTuple):
     """In how many outputs the leaderboard's decoder and checker, run here, give the verdict beside the output."""
 
-    published: Agreement
-    """With the verdicts that the leaderboard published, in score files."""
-    of_rows: Agreement
-    """With those in rows, which whoever made the rows computed with the leaderboard's code."""
+    alike: int
+    verdicts: int
     without: int
     """How many outputs have no verdict."""
 
     @property
     def share(self) -> float:
-        """The smaller part in which they agree; 1 if there is no verdict."""
-        return min((one.share for one in (self.published, self.of_rows) if one.verdicts), default=1)
+        """The part of the verdicts that is repeated; 1 if there are none."""
+        return self.alike / self.verdicts if self.verdicts else 1
 
     def __str__(self) -> str:
         """Say what was compared."""
-        said = []
-        if self.published.verdicts:
-            said.append(f"BFCL's decoder and checker, run here, repeat {self.published} that BFCL published.")
-        if self.of_rows.verdicts:
-            said.append(
-                f"BFCL's decoder and checker, run here, repeat {self.of_rows} under `official` in the rows. "
-                "Whoever made the rows computed these; BFCL did not publish them."
-            )
-        if self.without and said:
-            said.append(f"{self.without:,} outputs have no verdict.")
-        return " ".join(said) or (
-            "No verdict stands beside these outputs: nothing proves that they are judged as by the leaderboard."
+        if not self.verdicts:
+            return "No verdict stands beside these outputs: nothing proves that they are judged as by the leaderboard."
+        return (
+            f"BFCL's decoder and checker, run here, repeat {self.alike:,} of {self.verdicts:,} verdicts "
+            f"({self.share:.1%}) that stand beside the outputs. {self.without:,} outputs have no verdict."
         )
 
 
 def prove(questions: Iterable[Question], board: Leaderboard) -> Proof:
     """Count in how many outputs the leaderboard's decoder and checker give the verdict beside the output."""
     found = Counter(
-        question.verdict
-        and (question.verdict.is_published, _decoded(question, board).is_right == question.verdict.is_right)
+        None if question.verdict is None else _decoded(question, board).is_right is question.verdict
         for question in questions
     )
-    published, of_rows = (
-        Agreement(found[is_published, True], found[is_published, True] + found[is_published, False])
-        for is_published in (True, False)
-    )
-    return Proof(published, of_rows, found[None])
+    return Proof(found[True], found[True] + found[False], found[None])
 
 
 def judge(questions: Iterable[Question], board: Leaderboard) -> Iterator[Judged]:

@@ -124,15 +124,15 @@ def leaderboard() -> Leaderboard:
     with _without(_LEFT_OUT):
         enums = import_module("bfcl_eval.constants.enums")
         ast_checker = import_module("bfcl_eval.eval_checker.ast_eval.ast_checker").ast_checker
-        python = _loaded(package / "model_handler" / "utils.py").default_decode_ast_prompting
-        llama = _loaded(package / local / "llama_3_1.py").LlamaHandler_3_1.decode_ast
+        python = loaded(package / "model_handler" / "utils.py").default_decode_ast_prompting
+        llama = loaded(package / local / "llama_3_1.py").LlamaHandler_3_1.decode_ast
     with _without(_LEFT_OUT_OLDER):
-        hermes = _loaded(OLDER / "bfcl_eval" / local / "hermes.py").HermesHandler.decode_ast
+        hermes = loaded(OLDER / "bfcl_eval" / local / "hermes.py").HermesHandler.decode_ast
     language = enums.ReturnFormat.PYTHON
     decoders = {
-        "python": _decoder(lambda text: python(text, language)),
-        "llama 3.1": _decoder(lambda text: llama(None, text, language, has_tool_call_tag=False)),
-        "hermes": _decoder(lambda text: hermes(None, text)),
+        "python": decoder(lambda text: python(text, language)),
+        "llama 3.1": decoder(lambda text: llama(None, text, language, has_tool_call_tag=False)),
+        "hermes": decoder(lambda text: hermes(None, text)),
     }
     return Leaderboard(decoders, ast_checker, enums.Language.PYTHON, package / "data")
 
@@ -196,7 +196,7 @@ def _without(left_out: Mapping[str, Mapping[str, object]]) -> Iterator[None]:
                 sys.modules[name] = module
 
 
-def _loaded(path: Path) -> ModuleType:
+def loaded(path: Path) -> ModuleType:
     """Load a file by itself, with an `eval` that runs nothing.
 
     Raises:
@@ -213,7 +213,9 @@ def _loaded(path: Path) -> ModuleType:
     return module
 
 
-def _decoder(decode: Callable[[str], Any]) -> Decoder:
+def decoder(decode: Callable[[str], Any]) -> Decoder:
+    """Return what reads calls as a decoder of the leaderboard does, and `None` if that raises."""
+
     def read(text: str) -> Sequence[Call] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a model writes may be odd Python

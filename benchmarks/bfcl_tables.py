@@ -10,8 +10,6 @@ from bfcl_losses import loss_of
 from bfcl_package import Leaderboard
 from pages import table
 
-TABLES = ("all", "models", "options", "losses", "undue")
-"""What the tables are called in pages."""
 UNREADABLE = "Hermes-2-Theta-Llama-3-70B"
 """The model whose format the leaderboard's decoder cannot read."""
 _SHOWN = (DECODER, PLAIN, COERCED, ALL)
@@ -24,7 +22,7 @@ _OPTIONS = (
 
 
 def tables(judged: Sequence[Judged], board: Leaderboard) -> dict[str, Iterator[str]]:
-    """Return the lines of the tables by their names, which are `TABLES`."""
+    """Return the lines of the tables, by what they are called in pages."""
     due, others = ([one for one in judged if one.question.is_due is is_due] for is_due in (True, False))
     return {
         "all": table(_MODELS, _all(due)),

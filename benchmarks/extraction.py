@@ -12,21 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from growth import MOST_GROWTH, WHOLE, grown_to_four_times
-from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
-from measuring import CHUNK, best_of, chunks_of, streamed
+from measuring import best_of, chunks_of, streamed
 from outputs import MARKDOWN, PROSE, REAL_SHAPES, TOOLS
 from pages import time_shown
 from samples import Sample, read_file
-from workloads import GROWING
 
 ANSWERS = ("", "characters", "at once", "5 tools, coercion", "a chunk")
 """The headings of `answers`."""
 TARGETS = ("", "measured", "target", "", "missed by")
 """Those of `targets`."""
 _TIMES, _MICROSECONDS, _EACH, _MILLISECONDS = "times the floor", "µs", "µs a character", "ms"
-_GROWTH, _LATE = "times for 4 times the length", "times an early chunk"
 _TAGGED = "`<tool_call>`"
 _FLOORS = {_TAGGED: 10.0, "text and JSON": 9.0, "fences with JSON": 12.0, "ChatML": 18.0}
 """The targets of the shapes, in floors."""
@@ -38,17 +34,6 @@ _FILES = (_CORPUS / "corpus" / "real_outputs.jsonl", _CORPUS / "bfcl" / "rows.js
 """Published outputs, where they lie beside the repository."""
 _ENOUGH_OUTPUTS = 200
 """Of twice as many outputs of a shape, every second one is taken, and so on."""
-_REPEATS_OF_GROWTH = 2
-
-_GROWN = {
-    "prose with braces": "prose with braces",
-    "calls": "calls",
-    "open arrays by the megabyte": "`[`",
-    "open arrays before prose": "`[[[…A`",
-    "lists and tags in turn": "`[<tool>[`",
-    "lists and tags in turn, with tools": "`[<tool>[`, with tools",
-}
-"""The kinds of outputs whose growth is shown, and what they are called: wrappers that fail are the hardest."""
 
 
 class Shape(NamedTuple):
@@ -85,12 +70,11 @@ def answers(repeats: int) -> Iterator[Sequence[str]]:
         yield (name, f"{shape.size:,}", *map(time_shown, times))
 
 
-def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator[Sequence[str]]:
+def targets(repeats: int, files: Sequence[Path] = _FILES) -> Iterator[Sequence[str]]:
     """Measure all that has a target.
 
     Args:
         repeats: how many runs the best one is taken of.
-        long: the characters of the longest outputs whose growth is measured.
         files: outputs of real models; those that are not there are left out.
     """
     shapes = [Shape(name, [text], calls) for name, (text, calls) in REAL_SHAPES.items()]
@@ -116,22 +100,6 @@ def targets(repeats: int, long: int, files: Sequence[Path] = _FILES) -> Iterator
     for number, target in ((100, 6.0), (1000, 60.0)):
         seconds = best_of(partial(build, number), repeats)
         yield _row(f"an extractor for {number:,} tools", 1e3 * seconds, _MILLISECONDS, target)
-    yield from growth_of_the_hardest(long)
-
-
-def growth_of_the_hardest(long: int) -> Iterator[Sequence[str]]:
-    """Measure how the time of a few kinds of outputs grows, and what a chunk takes late in a stream of them.
-
-    Args:
-        long: the characters of the longest output.
-    """
-    workloads = {workload.name: workload for workload in GROWING}
-    for name, shown in _GROWN.items():
-        for chunk, how in ((WHOLE, "growth"), (CHUNK, f"growth by {CHUNK} characters")):
-            factor = grown_to_four_times(workloads[name], long, chunk, _REPEATS_OF_GROWTH)
-            yield _row(f"{how}: {shown}", factor, _GROWTH, MOST_GROWTH**2)
-    for name, shown in _GROWN.items():
-        yield _row(f"a late chunk: {shown}", slowdown(workloads[name], long), _LATE, MOST_SLOWDOWN)
 
 
 def published_shapes(files: Sequence[Path]) -> Iterator[Shape]:

@@ -29,7 +29,12 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
 
 from llama3_gateway import GatewaySettings
 from llama3_gateway.framing import EventReader
@@ -48,8 +53,6 @@ _MOST_FOR_FIRST = 2e-3
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGES = os.sysconf("SC_PAGE_SIZE")
 _PORT = re.compile(r"point clients at \S+:(\d+)/v1").search
-_Scope: TypeAlias = dict[str, Any]
-
 
 ADDED = ("", "direct", "passed through", "with 20 tools", "added", "at most")
 SOAK = (
@@ -298,45 +301,38 @@ def declared_tools() -> list[dict[str, Any]]:
     ]
 
 
-async def _model(_scope: _Scope, receive: Any, send: Any) -> None:  # noqa: ANN401 - as ASGI has them
-    """An upstream: the request says how many chunks it writes, how fast, with how many calls; `#` is a number."""
-    data, goes_on = b"", True
-    while goes_on:
-        message = await receive()
-        data += message.get("body", b"")
-        goes_on = message.get("more_body", False)
-    if not data:  # the gateway has asked for its models
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    body = json.loads(data)
-    pieces = [body["text"].replace("#", str(number)) for number in range(body["count"])]
-    for number in range(body.get("calls", 0)):
-        call = _CALL.replace("3", str(number))
-        pieces += [call[:20], call[20:40], call[40:]]
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+async def _model(request: Request) -> StreamingResponse:
+    """Answer as an upstream: the request says how many chunks it writes, how fast, and with how many calls."""
+    body = await request.json()
+    calls = [_CALL.replace("3", str(number)) for number in range(body.get("calls", 0))]
+    pieces = [body["text"]] * body["count"]
+    pieces += [piece for call in calls for piece in (call[:20], call[20:40], call[40:])]
+
+    async def events() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield _chunk({"content": piece}, None)
+            if body["pause"]:
+                await asyncio.sleep(body["pause"])
+        yield _chunk({}, "stop")
+        yield b"data: [DONE]\n\n"
+
+    return StreamingResponse(events(), media_type="text/event-stream")
+
+
+def _chunk(delta: dict[str, str], finish_reason: str | None) -> bytes:
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    for piece in pieces:
-        await _send_chunk(send, {**head, "choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
-        if body["pause"]:
-            await asyncio.sleep(body["pause"])
-    await _send_chunk(send, {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-    await send({"type": "http.response.body", "body": b"data: [DONE]\n\n"})
-
-
-async def _send_chunk(send: Any, chunk: dict[str, Any]) -> None:  # noqa: ANN401 - as ASGI has it
-    await send(
-        {"type": "http.response.body", "body": b"data: " + json.dumps(chunk).encode() + b"\n\n", "more_body": True}
-    )
+    chunk = {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
 def _serve_model(sending: Connection) -> None:
     import uvicorn  # noqa: PLC0415 - in the process that serves
 
+    app = Starlette(routes=[Route("/v1/chat/completions", _model, methods=["POST"])])
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sending.send(listening.getsockname()[1])
-        config = uvicorn.Config(_model, log_config=None, access_log=False, lifespan="off")
+        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
         uvicorn.Server(config).run(sockets=[listening])
 
 

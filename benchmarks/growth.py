@@ -1,15 +1,18 @@
-"""Whether the time of any output grows faster than the output does."""
+"""Whether the time of any output grows faster than the output does, or a chunk takes longer late in a stream.
+
+In a short stream, a copy of all that has arrived hides below the other work of a chunk. In a long one, it stands out.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 
-from lateness import MOST_SLOWDOWN, slowdown
 from llama3_tools import Extractor
-from measuring import best_of, chunks_of, streamed
+from measuring import CHUNK, best_of, chunks_of, no_collector, streamed
 from pages import time_shown
 from workloads import Workload
 
@@ -17,6 +20,15 @@ WHOLE = 0
 """The length of chunks that stands for the whole output at once."""
 MOST_GROWTH = 2 * 1.1
 """What the time may grow by where the size doubles: 10 % are grace."""
+
+MOST_SLOWDOWN = 1.5
+"""How many times as long a chunk may take late in a stream as early: a copy of a megabyte takes four times, or more."""
+
+_EARLY = 16 * 1024
+_BEFORE = 4096
+"""The length of the chunks that come before: of all, they take the least time to get there."""
+_WINDOWS, _CHUNKS = 4, 500
+_LATE_ATTEMPTS = 4
 
 _COLUMNS = (WHOLE, 1, 4, 16, 4096)
 _SHOWN = (WHOLE, 4)
@@ -90,20 +102,6 @@ def grown(workloads: Iterable[Workload], sizes: Mapping[int, int], late: int, re
         )
 
 
-def grown_to_four_times(workload: Workload, longest: int, chunk: int, repeats: int) -> float:
-    """Measure how many times as long an output takes that is four times as long; 4 is linear.
-
-    Args:
-        workload: the kind of output.
-        longest: the characters of the longer one.
-        chunk: the length of the chunks in which it comes, or `WHOLE`.
-        repeats: how many runs the best one is taken of.
-    """
-    size = longest // 4 // workload.scale
-    sizes, seconds = _measure_at(workload, workload.extractor(), chunk, size, repeats)
-    return 4 * (seconds[-1] / seconds[0]) * (sizes[0] / sizes[-1])
-
-
 def _measure(workload: Workload, chunk: int, size: int, repeats: int) -> tuple[list[int], list[float]]:
     """Measure until the growth is linear, or it is no chance that it is not.
 
@@ -139,3 +137,32 @@ def _reading(extractor: Extractor, text: str, chunk: int) -> Callable[[], object
     if chunk == WHOLE:
         return partial(extractor.extract, text)
     return partial(streamed, extractor, list(chunks_of(text, chunk)))
+
+
+def slowdown(workload: Workload, late: int) -> float:
+    """Return the time of a chunk after so many characters, by that of the same chunk after few."""
+    extractor, early, then = workload.extractor(), float("inf"), float("inf")
+    for _ in range(_LATE_ATTEMPTS):
+        early = min(early, _seconds(workload, extractor, _EARLY))
+        then = min(then, _seconds(workload, extractor, late))
+        if then <= MOST_SLOWDOWN * early:
+            break
+    return then / early
+
+
+def _seconds(workload: Workload, extractor: Extractor, before: int) -> float:
+    """Return the time of some chunks after so many characters: the fastest of a few such, one after the other."""
+    stream = extractor.stream()
+    for chunk in chunks_of(workload.begin(before), _BEFORE):
+        stream.feed(chunk)
+    length = _WINDOWS * _CHUNKS * CHUNK
+    chunks = chunks_of(workload.unit * (length // len(workload.unit) + 1))
+    times = []
+    with no_collector():
+        for _ in range(_WINDOWS):
+            window = list(islice(chunks, _CHUNKS))
+            started = time.process_time()
+            for chunk in window:
+                stream.feed(chunk)
+            times.append(time.process_time() - started)
+    return min(times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 _FIRST_WIDTH, _WIDTH = 38, 9
@@ -39,20 +39,6 @@ def time_shown(seconds: float) -> str:
         if abs(seconds) * factor >= 1:
             return f"{seconds * factor:.1f} {unit}"
     return f"{seconds * 1e9:.0f} ns"
-
-
-def check_pages(paths: Iterable[Path], names: Collection[str]) -> None:
-    """Check, before what takes long, that each page has a place for one of the tables.
-
-    Raises:
-        OSError: a page cannot be read.
-        ValueError: it has no such place.
-    """
-    for path in paths:
-        page = path.read_text(encoding="utf-8")
-        if not any("<!-- end -->" in page.partition(f"<!-- {name} -->\n")[2] for name in names):
-            places = " or ".join(f"<!-- {name} -->" for name in sorted(names))
-            raise ValueError(f"{path} has no place for a table: write the lines {places} and, below it, <!-- end -->")
 
 
 def fill(paths: Iterable[Path], tables: Mapping[str, Sequence[str]]) -> None:

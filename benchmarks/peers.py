@@ -80,8 +80,7 @@ class PeerReading:
     """Which text around the calls it gives: all, what is in front, or none."""
 
 
-TIMES = ("", *OUTPUTS)
-FOUND = ("", *OUTPUTS, "text around")
+HEADINGS = ("", *OUTPUTS, "text around")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +93,10 @@ class Peer:
     reads: Mapping[str, PeerReading]
     """By output; where it does not stream, there is none for the stream."""
 
-    @property
-    def times(self) -> Sequence[str]:
-        """The time of each output: in brackets where the calls that it found are not those that are there."""
-        return (self.name, *(self._time(self.reads.get(output)) for output in OUTPUTS))
-
-    @property
-    def found(self) -> Sequence[str]:
-        """Whether it finds the calls of each output and no other, and what text around them it gives."""
-        reads = [self.reads.get(output) for output in OUTPUTS]
-        found = ("" if read is None else "yes" if read.is_right else "no" for read in reads)
-        return (self.name, *found, self.reads["typical"].text)
+    def cells(self) -> Sequence[str]:
+        """Return the time of each output, in brackets if other calls were found than are there; and which text."""
+        times = (self._time(self.reads.get(output)) for output in OUTPUTS)
+        return (self.name, *times, self.reads["typical"].text)
 
     def _time(self, read: PeerReading | None) -> str:
         if read is None:

@@ -21,11 +21,11 @@ import extraction
 import growth
 import peers
 from measuring import machine
-from pages import check_pages, fill, table
+from pages import fill, table
 from workloads import GROWING
 
 _KIB = 1024
-TABLES = ("answers", "targets", "growth", "found", "peers")
+TABLES = ("answers", "targets", "growth", "peers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Effort:
     growth: Mapping[int, int]
     """For each length of chunks, the characters of the shortest output."""
     late: int
-    """How many characters come before a chunk that is late in its stream, and stand in the longest of the targets."""
+    """How many characters come before a chunk that is late in its stream."""
     repeats: int
     """How many runs the best one is taken of."""
     repeats_of_growth: int
@@ -69,10 +69,6 @@ def main(command_line: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, nargs="+", default=(), metavar="FILE", help="fill the pages' places")
     options = parser.parse_args(command_line)
     names = options.only or (["growth"] if options.quick else TABLES)
-    try:
-        check_pages(options.page, names)
-    except (OSError, ValueError) as error:
-        parser.error(str(error))
     worse: list[str] = []
     tables: dict[str, list[str]] = {}
     for name in names:
@@ -91,16 +87,12 @@ def _measured(name: str, effort: Effort, named: str, worse: list[str]) -> Iterat
     if name == "answers":
         yield from table(extraction.ANSWERS, extraction.answers(effort.repeats))
     elif name == "targets":
-        yield from table(extraction.TARGETS, extraction.targets(effort.repeats, effort.late))
+        yield from table(extraction.TARGETS, extraction.targets(effort.repeats))
     elif name == "growth":
         yield from table(growth.HEADINGS, _grown(effort, named, worse))
     else:
-        measured = peers.peers(effort.limit)
-        if name == "found":
-            yield from table(peers.FOUND, (peer.found for peer in measured))
-        else:
-            yield from table(peers.TIMES, (peer.times for peer in measured))
-    packages = peers.PACKAGES if name in {"found", "peers"} else ()
+        yield from table(peers.HEADINGS, (peer.cells() for peer in peers.peers(effort.limit)))
+    packages = peers.PACKAGES if name == "peers" else ()
     on = ", ".join(f"{what} {version}" for what, version in machine(packages).items())
     yield from ("", f"Measured on {datetime.now(timezone.utc).date()}: {on}")
 

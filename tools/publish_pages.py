@@ -3,8 +3,8 @@
     python tools/publish_pages.py site PAGES 0.1.0
 
 Each version has a folder of its name, and the newest release one more, `latest`. `PAGES/versions.json` is what the
-site's own switch of versions reads; `PAGES/index.html` leads to the latest. A site that assistants or search engines
-could not read is refused, and one whose page *Try it* has no Python.
+site's own switch of versions reads; `PAGES/index.html` leads to the latest. A site that lacks
+a file, or whose page *Try it* has no Python, is refused.
 """
 
 from __future__ import annotations
@@ -62,25 +62,12 @@ def publish(site: Path, pages: Path, version: str) -> None:
 
 
 def missing(site: Path) -> list[str]:
-    """Return what a site lacks for people, assistants and search engines, in sentences."""
-    unbuilt = [name for name in ("index.html", *_AT_THE_ROOT) if not (site / name).is_file()]
+    """Return what a site lacks, in sentences."""
+    unbuilt = [name for name in ("index.html", MANIFEST, *_AT_THE_ROOT) if not (site / name).is_file()]
     if unbuilt:
         return [f"{site} has no {name}: build it first, by `make docs`" for name in unbuilt]
-    manifest = site / MANIFEST
-    runtime = (
-        json.loads(manifest.read_text("utf-8")) if manifest.exists() else {"missing": "`make docs` puts it there."}
-    )
-    assistants = (site / "llms.txt").read_text("utf-8")
-    pages = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
-    pages = [path for path in pages if path.name != "404.html" and path.parts[0] != "assets"]
-    return [
-        *([f"The page Try it has no Python. {runtime['missing']}"] if "missing" in runtime else []),
-        *(
-            f"llms.txt does not name {path.with_suffix('.md')}: zensical.toml lists it"
-            for path in pages
-            if f"/{path.with_suffix('.md')}>" not in assistants
-        ),
-    ]
+    runtime = json.loads((site / MANIFEST).read_text("utf-8"))
+    return [f"The page Try it has no Python. {runtime['missing']}"] if "missing" in runtime else []
 
 
 def _published(pages: Path) -> list[Version]:

@@ -53,9 +53,7 @@ For Oslo, I would call {"name": "get_weather", "parameters": {"city": "Oslo"}}. 
 }
 """Answers to the cookbook's programs: by a declared tool, what the question has to contain, and the answer."""
 
-_HELP = (
-    "I am the demo endpoint, not a model. I call a declared tool if its description shares a word with the question."
-)
+_HELP = "I am the demo endpoint, not a model. I call a tool if its description shares a word with the question."
 _COMMON = frozenset(
     {"does", "from", "have", "please", "should", "that", "this", "what", "when", "where", "which", "with"}
 )
@@ -120,9 +118,8 @@ def write(body: Mapping[str, Any]) -> str:
         return scripted
     forced = _FORCED.search(everything)
     wanted = forced and (forced[1] or next((name for name in tools if name[0].isupper()), None))
-    if (
-        forced and wanted in tools and (results or forced[1] or len(tools) == 1)
-    ):  # an object of a class, out of all that was said
+    # An object of a class, out of all that was said.
+    if forced and wanted in tools and (results or forced[1] or len(tools) == 1):
         said = "\n".join(text for role, text in messages if role != "assistant").rpartition(forced[0])[2]
         parameters = _fill(tools[wanted]["parameters"], said, wanted, re.findall(r"\d+", said))
         return json.dumps({"name": wanted, "parameters": parameters})
@@ -163,9 +160,7 @@ def _declared(text: str) -> Iterator[tuple[str, Any]]:
             found, end = {}, at + 1
         function = found.get("function", found)
         if isinstance(function, dict) and {"properties", "type"} & set(function.get("parameters") or ()):
-            function["parameters"].setdefault(
-                "properties", {"city": {"type": "string"}}
-            )  # as a model would make one up
+            function["parameters"].setdefault("properties", {"city": {"type": "string"}})  # as a model makes one up
             yield function["name"], function
         at = text.find("{", end)
 

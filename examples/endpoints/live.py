@@ -32,9 +32,7 @@ _OPTIONS: Mapping[str, object] = MappingProxyType(
         "disable_ping_events": True,  # so that a stream holds what the model says and nothing else, however slow
     }
 )
-_ENVIRONMENT: Mapping[str, str] = MappingProxyType(
-    {"OMP_WAIT_POLICY": "passive"}
-)  # four times faster on a busy machine
+_ENVIRONMENT: Mapping[str, str] = MappingProxyType({"OMP_WAIT_POLICY": "passive"})  # faster on a busy machine
 _MOST_SECONDS = 180
 """How long it may take to load the model."""
 _directly = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -68,9 +68,7 @@ def _endpoint(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
             yield live.base_url, options.model or _first_model(live.base_url)
     else:
         with demo_server(pause=options.pause) as server:
-            print(
-                f"The embedded endpoint answers, not a model. --base-url and --model ask yours: {sys.argv[0]} --help\n"
-            )
+            print("The embedded endpoint answers, not a model. To ask yours:", sys.argv[0], "--help\n")
             yield server.base_url, options.model or MODEL
 
 

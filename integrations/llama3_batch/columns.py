@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -27,8 +28,10 @@ KNOWN = (
 )
 """Where outputs are looked for, in this order."""
 
+FIRST_ROWS = 100
+"""In how many rows the columns are looked for."""
+
 _STEP = re.compile(r"\[(-?[0-9]{1,9})\]|\.?([^.\[\]]+)")
-_TEXT = re.compile("(large_)?(string|binary)(_view)?")
 
 
 class MissingColumnError(ValueError):
@@ -55,12 +58,14 @@ class Columns:
         return list(dict.fromkeys(place for place in given if place is not None))
 
     def names(self, there: Sequence[str]) -> list[str]:
-        """Return the names of the columns that they begin with.
+        """Return the names of the columns that they begin with, of those that there are.
 
-        >>> Columns("a.b", id="choices[0].id").names(["a", "a.b"])
+        >>> Columns("a.b", id="choices[0].id").names(["a", "a.b", "choices", "other"])
         ['a.b', 'choices']
         """
-        return list(dict.fromkeys(_column(place, there) for place in self.places))
+        places = self.places if self.text is not None else [*self.places, *KNOWN]
+        named = {_column(place, there) for place in places}
+        return [name for name in there if name in named]
 
     def located(self, names: Sequence[str], rows: Sequence[Record]) -> Columns:
         """Return the same columns, that of the outputs among them.
@@ -73,32 +78,37 @@ class Columns:
 
         Args:
             names: the columns that there are.
-            rows: the first rows, or one like all of them.
+            rows: the first rows.
 
         Raises:
             MissingColumnError: one is missing, is there twice, or that of the outputs has no text.
         """
-        if not names:
+        if not names or not rows:
             return replace(self, text=self.text or KNOWN[0])
-        only = f"only {', '.join(names)}"
-        for place in self.places:
+        columns = self if self.text is not None else replace(self, text=_place_of_text(names, rows))
+        for place in columns.places:
             column = _column(place, names)
             if column not in names or not any(_may_have(row, place) for row in rows):
+                only = f"only {', '.join(names)}"
                 raise MissingColumnError(f"there is no column {place!r}, {only}{did_you_mean(place, names)}")
             if names.count(column) > 1:
                 raise MissingColumnError(f"there are several columns {column!r}: rename all but one")
-        if self.text is None:
-            found = next((place for place in KNOWN if any(_is_text(row, place) for row in rows)), None)
-            if found is None:
-                raise MissingColumnError(
-                    f"no column is known to have the outputs, there is {only}: name it with --text-column, or write a "
-                    "path such as choices[0].message.content"
-                )
-            return replace(self, text=found)
-        values = [value for row in rows if (value := found_at(row, self.text)) is not None]
+        values = [value for row in rows if (value := found_at(row, columns.text)) is not None]
         if values and not any(isinstance(value, (str, bytes)) for value in values):
             raise MissingColumnError(f"the column {self.text!r} has no text: name the column of the outputs")
-        return self
+        return columns
+
+
+def _place_of_text(names: Sequence[str], rows: Sequence[Record]) -> str:
+    """Return the first of `KNOWN` that has text, or else that is there and has nothing yet."""
+    with_text = (place for place in KNOWN if any(_is_text(row, place) for row in rows))
+    empty = (place for place in KNOWN if place in names and all(row.get(place) is None for row in rows))
+    if (found := next(chain(with_text, empty), None)) is None:
+        raise MissingColumnError(
+            f"no column is known to have the outputs, there is only {', '.join(names)}: name it with --text-column, or "
+            "write a path such as choices[0].message.content"
+        )
+    return found
 
 
 def found_at(row: Record, place: str | None) -> Any:  # noqa: ANN401 (any value of JSON)
@@ -122,7 +132,7 @@ def found_at(row: Record, place: str | None) -> Any:  # noqa: ANN401 (any value 
 
 def is_last_word(row: Record) -> bool:
     """Return whether the last message of a conversation is the model's."""
-    return found_at(row, "messages[-1].role") in {None, "", "assistant"}
+    return found_at(row, "messages[-1].role") in {None, "assistant"}
 
 
 def records_of(batch: pa.RecordBatch, columns: Columns) -> Iterator[Record]:
@@ -130,30 +140,10 @@ def records_of(batch: pa.RecordBatch, columns: Columns) -> Iterator[Record]:
 
     Text that is not UTF-8 is there as its bytes, and what is around such text as `None`.
     """
-    names = columns.names(batch.schema.names)
-    for values in zip(*(_values(batch.column(name)) for name in names), strict=True):
-        yield dict(zip(names, values, strict=True))
-
-
-def row_like(schema: pa.Schema) -> Record:
-    """Return a row that has something of each column's type in its place.
-
-    >>> row_like(pa.schema([("id", pa.int64()), ("choices", pa.list_(pa.struct([("text", pa.string())])))]))
-    {'id': 0, 'choices': [{'text': ''}]}
-    """
-    return {field.name: _value_like(field.type) for field in schema}
-
-
-def _value_like(kind: pa.DataType) -> Any:  # noqa: ANN401 (any value of JSON)
-    if pa.types.is_dictionary(kind):
-        return _value_like(kind.value_type)
-    if pa.types.is_struct(kind):
-        return {field.name: _value_like(field.type) for field in kind}
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return [_value_like(kind.value_type)]
-    if pa.types.is_null(kind):
-        return None
-    return "" if _TEXT.fullmatch(str(kind)) else 0
+    wanted = columns.names(batch.schema.names)
+    chosen = {name: _values(batch.column(index)) for index, name in enumerate(batch.schema.names) if name in wanted}
+    for number in range(batch.num_rows):
+        yield {name: values[number] for name, values in chosen.items()}
 
 
 def _may_have(row: Record, place: str) -> bool:

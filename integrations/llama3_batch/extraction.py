@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from llama3_batch.columns import Columns, records_of, row_like
+from llama3_batch.columns import FIRST_ROWS, Columns, records_of
 from llama3_batch.results import EXTRACTION, arrow_results
 from llama3_batch.rows import RowReader
 from llama3_tools import ReadOption, ReadOptions, ToolLike
@@ -71,15 +71,20 @@ def extract_batch(  # noqa: PLR0913 (an option each)
     if tools is not None and tools_column is not None:
         raise ValueError("tools come from `tools` or from `tools_column`, not from both: leave one out")
     columns = Columns(text_column, tools_column, id_column, finish_reason_column)
-    columns.located(batch.schema.names, [row_like(batch.schema)])
+    columns.located(
+        batch.schema.names, [row for part in _parts(batch[:FIRST_ROWS]) for row in records_of(part, columns)]
+    )
     if result_column in batch.schema.names:
         raise ValueError(f"there is a column {result_column!r} already: choose another result_column")
     reader = RowReader(columns, tools, read_options(options, changes))
     field = pa.field(result_column, EXTRACTION)
-    batches = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
     chunks: list[pa.Array] = [
-        arrow_results([reader.read(row).result for row in records_of(part, columns)]) for part in batches
+        arrow_results([reader.read(row).result for row in records_of(part, columns)]) for part in _parts(batch)
     ]
     if isinstance(batch, pa.Table):
         return batch.append_column(field, pa.chunked_array(chunks, EXTRACTION))
     return pa.RecordBatch.from_arrays([*batch.columns, *chunks], schema=batch.schema.append(field))
+
+
+def _parts(batch: pa.Table | pa.RecordBatch) -> list[pa.RecordBatch]:
+    return list(batch.to_batches()) if isinstance(batch, pa.Table) else [batch]

@@ -5,23 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from llama3_batch.columns import Columns
-from llama3_batch.jsonl_source import JsonLines
-from llama3_batch.locking import allow_open_files
 from llama3_batch.outputs import Output, OutputError
-from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.parts import FileFormat, InputError, Part, changed_error
 from llama3_batch.progress import RunProgress
 from llama3_batch.rows import RowReader
+from llama3_batch.sources import SOURCES, FileFormat, InputError, Part, Source
 from llama3_batch.summary import Summary
-from llama3_batch.work import Source, Task, do_tasks
+from llama3_batch.work import Task, do_tasks
 from llama3_tools import ReadOptions, ToolLike, __version__
+
+_MOST_FILES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +46,6 @@ class FileRun:
     """Whether results that are there are written anew. They stay until the new ones are whole."""
     workers: int = 1
     """How many processes read."""
-
-    def source(self, path: Path) -> Source:
-        """Return a file as what it is."""
-        return JsonLines(path, self.columns) if self.kind == "jsonl" else ParquetRows(path, self.columns)
 
     def reader(self, columns: Columns) -> RowReader:
         """Return what reads the rows. With tools, it looks at what does not fit, whether results say so or not."""
@@ -134,7 +130,7 @@ def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tup
         WorkerDiedError: three processes died at one part.
     """
     outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, progress.say)
-    allow_open_files()
+    _allow_open_files()
     with ExitStack() as taken:
         files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, progress, taken))}
         planned = sum(part.rows for file in files.values() for part in file.parts)
@@ -152,6 +148,18 @@ def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tup
                     progress.say(f"{error}. The parts before it that are done stay")
     done = [DoneFile(path, file.output.path, file.summary) for path, file in files.items() if file.summary is not None]
     return done, are_there and len(done) == len(outputs)
+
+
+def _allow_open_files() -> None:
+    """Let this process open many files at once, as far as the system lets it: a lock for each output, and more."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 (not on Windows)
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(_MOST_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) -> tuple[dict[Path, Output], bool]:
@@ -185,7 +193,7 @@ def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) ->
 def _begun(path: Path, output: Output, run: FileRun, progress: RunProgress, taken: ExitStack) -> _File | None:
     """Return a file with what is left of it to do; `None`: it cannot be read, which is told to `progress`."""
     try:
-        source = run.source(path).located()
+        source = SOURCES[run.kind](path, run.columns).located()
         if run.columns.text is None and not str(source.columns.text).isidentifier():
             progress.say(f"{path}: the outputs are those under {source.columns.text!r}")
         own = taken.enter_context(ExitStack())
@@ -219,10 +227,10 @@ def _finish(file: _File, progress: RunProgress) -> None:
     path = file.source.path
     try:
         if _state(path) != file.output.settings["input"]:
-            raise changed_error(path)
+            raise file.source.changed()
     except InputError as error:
         file.failed = True
         progress.say(str(error))
         return
-    file.summary = file.output.finish(file.parts, has_ids=file.source.columns.id is not None)
+    file.summary = file.output.finish(file.parts)
     file.taken.close()

@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_MOST_FILES = 10_000
-"""How many files a process should be able to open: one for each output, and some for each other process."""
-
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
@@ -56,9 +53,6 @@ def _opened(path: Path) -> int | None:
 if sys.platform == "win32":
     import msvcrt
 
-    def allow_open_files() -> None:
-        """Let this process open many files at once, as far as the system lets it."""
-
     def _lock(descriptor: int) -> bool:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -69,18 +63,9 @@ if sys.platform == "win32":
 else:
     import errno
     import fcntl
-    import resource
 
     _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
     """What a drive says that has no locks."""
-
-    def allow_open_files() -> None:
-        """Let this process open many files at once, as far as the system lets it."""
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(_MOST_FILES, hard)
-        if soft != resource.RLIM_INFINITY and soft < most:
-            with suppress(OSError, ValueError):
-                resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
     def _lock(descriptor: int) -> bool:
         try:

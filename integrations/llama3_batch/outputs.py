@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from llama3_batch.locking import locked
-from llama3_batch.parts import Part
+from llama3_batch.sources import Part
 from llama3_batch.summary import Summary, loaded_summary
 from llama3_batch.writing import join_parts, write_bytes
 
@@ -63,19 +62,10 @@ class Output:
         """Lock the output, so that no other run can write it.
 
         Raises:
-            OSError: too many files are open.
-            OutputError: another run has it, or its folder cannot be written to.
+            OSError: its folder cannot be written to.
+            OutputError: another run has it.
         """
-        with ExitStack() as stack:
-            try:
-                is_free = stack.enter_context(locked(self.path.with_name(f"{self.folder.name}.lock")))
-            except OSError as error:
-                if error.errno == errno.EMFILE:
-                    raise
-                raise OutputError(
-                    f"{self.path.parent}: results cannot be written there: {error.strerror or error}: take another "
-                    "folder with --out"
-                ) from None
+        with locked(self.path.with_name(f"{self.folder.name}.lock")) as is_free:
             if not is_free:
                 raise OutputError(
                     f"{self.path}: another run is writing it: wait for its end, or take another folder with --out"
@@ -96,18 +86,16 @@ class Output:
             OutputError: there is something of another run, or that no run has written.
         """
         if overwrite:
-            for there in (self.path, self.summary_path):
-                if there.is_dir():
-                    raise OutputError(f"{there} is a folder: move it away, or take another folder with --out")
             if not self._goes_on():
                 self._remove_parts()
         elif self.path.exists() and self.summary_path.exists():
-            summary = self._loaded(self.summary_path, self._same(self.summary_path))
+            self._check_run(self.summary_path)
+            summary = self._loaded(self.summary_path)
             with suppress(OSError):
                 self._remove_parts()  # of a run that ended in its last moment
             return summary
         elif self._run_path.exists():
-            self._same(self._run_path)
+            self._check_run(self._run_path)
         else:
             for there in (self.path, self.summary_path, *self._foreign_parts()):
                 if there.exists():
@@ -144,15 +132,10 @@ class Output:
         return self.results(part).exists()
 
     def _remove_parts(self) -> None:
-        try:
+        with suppress(FileNotFoundError):
             shutil.rmtree(self.folder)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            why = f"it cannot be removed: {error.strerror or error}"
-            raise OSError(error.errno, why, str(self.folder)) from error
 
-    def finish(self, parts: Iterable[Part], *, has_ids: bool) -> Summary:
+    def finish(self, parts: Iterable[Part]) -> Summary:
         """Join the parts, all of which are done, and return what was found in the file.
 
         Raises:
@@ -162,29 +145,29 @@ class Output:
         summary = Summary()
         for part in parts:
             summary.merge(self._loaded(self._part_summary(part)))
-        join_parts(map(self.results, parts), self.path, has_ids=has_ids, summary=self.summary_path)
+        join_parts(map(self.results, parts), self.path, self.summary_path)
         write_bytes(self.summary_path, _json({"run": self.settings, **summary.written()}))
         with suppress(OSError):  # the results are whole anyway
             self._remove_parts()
         return summary
 
-    def _same(self, path: Path) -> dict[str, Any]:
-        """Return what is written of a run.
+    def _check_run(self, path: Path) -> None:
+        """Check that what is there is of a run like this one.
 
         Raises:
-            OutputError: it is another run than this one.
+            OutputError: it is of another, which is said with how that differs.
         """
-        written = self._read(path)
-        before = written.get("run")
-        if not isinstance(before, dict):
-            before = {}
+        run = self._read(path).get("run")
+        before = run if isinstance(run, dict) else {}
         differing = [name for name in {**before, **self.settings} if before.get(name) != self.settings.get(name)]
         if differing:
             shown = ", ".join(
-                name if name in {"tools", "input"} else _change(name, before, self.settings) for name in differing
+                name
+                if name in {"tools", "input"}
+                else f"{name} ({json.dumps(before.get(name))}, now {json.dumps(self.settings.get(name))})"
+                for name in differing
             )
             raise OutputError(f"{path} is of another run, which differs in {shown}: {_AWAY}")
-        return written
 
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:
@@ -196,16 +179,12 @@ class Output:
             raise OutputError(f"{path} was not written to its end: write it anew with --overwrite")
         return read
 
-    def _loaded(self, path: Path, written: Mapping[str, Any] | None = None) -> Summary:
+    def _loaded(self, path: Path) -> Summary:
         try:
-            return loaded_summary(self._read(path) if written is None else written)
+            return loaded_summary(self._read(path))
         except (KeyError, TypeError, AttributeError):
             raise OutputError(f"{path} is no summary of results: write it anew with --overwrite") from None
 
 
 def _json(value: object) -> bytes:
     return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n".encode("utf-8", "backslashreplace")
-
-
-def _change(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    return f"{name} ({json.dumps(before.get(name))}, now {json.dumps(now.get(name))})"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from llama3_batch.summary import Example, Finding, Summary, TableName
 
-TITLE = "Tool calls in"
-"""What the title of a report's page begins with."""
+_TITLE = "Tool calls in"
+_BEGINNING = 500
+"""In how many bytes a report has its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +66,24 @@ _TABLES: dict[TableName, tuple[str, str, str]] = {
 """The title and the explanation of each table, and what marked findings in it are."""
 
 
+def title(summary: Summary) -> str:
+    """Return the title of a report."""
+    return f"{_TITLE} {plural(summary.counts['rows'], 'output')}"
+
+
 def undeclared(summary: Summary) -> str | None:
     """Return what to say first if no tools were declared, so that some forms of calls were not read.
 
     >>> from collections import Counter
     >>> undeclared(Summary(Counter(rows=5, undeclared=5)))
-    'No tools were declared, so forms that need declared tools were not read. 0 outputs look like them.'
+    'No tools were declared for 5 outputs, so forms that need declared tools were not read. 0 outputs look like them.'
     """
-    count = summary.counts["undeclared"]
-    if not count:
+    if not (count := summary.counts["undeclared"]):
         return None
-    is_all = count == summary.counts["rows"] - summary.total("errors")
-    which = "" if is_all else f" for {plural(count, 'output')}"
     alike = summary.total("unread")
     cure = ": add --tools with your tools" if alike else ""
     return (
-        f"No tools were declared{which}, so forms that need declared tools were not read. "
+        f"No tools were declared for {plural(count, 'output')}, so forms that need declared tools were not read. "
         f"{plural(alike, 'output')} look{'s' * (alike == 1)} like them{cure}."
     )
 
@@ -114,24 +117,16 @@ def sections(summary: Summary) -> list[Section]:
     return [section for section in found if section.lines]
 
 
-def report_json(summary: Summary, files: Mapping[str, str]) -> dict[str, Any]:
-    """Return a report in values of JSON: what was found in all files, and where the results of each are."""
-    return {"files": dict(files), **summary.written()}
+def may_be_replaced(path: Path) -> bool:
+    """Return whether there is no file, or a report."""
+    return not path.exists() or _TITLE.encode() in path.read_bytes()[:_BEGINNING]
 
 
-def is_report(written: bytes) -> bool:
-    """Return whether a file is a report, as JSON or as a page.
-
-    >>> is_report(json.dumps(report_json(Summary(), {})).encode()), is_report(b'{"mine": 1}')
-    (True, False)
-    """
-    if f"<title>{TITLE}".encode() in written:
-        return True
-    try:
-        found = json.loads(written)
-    except ValueError:
-        return False
-    return isinstance(found, dict) and found.keys() == report_json(Summary(), {}).keys()
+def report_json(summary: Summary, files: Mapping[str, str]) -> str:
+    """Return a report as JSON: what was found in all files, and where the results of each are."""
+    return (
+        json.dumps({"title": title(summary), "files": files, **summary.written()}, ensure_ascii=False, indent=1) + "\n"
+    )
 
 
 def _lines(findings: Mapping[str, Finding], marked: str) -> tuple[Line, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from llama3_batch.report import TITLE, Line, Section, headline, plural, sections, undeclared
+from llama3_batch.report import Line, Section, headline, sections, title, undeclared
 from llama3_batch.summary import Example, Summary
 from llama3_tools.text import escape_invisible
 
@@ -31,15 +31,14 @@ def report_html(summary: Summary, files: Mapping[str, str]) -> str:
         summary: what was found in all files.
         files: where the results of each are.
     """
-    outputs = plural(summary.counts["rows"], "output")
     rows = "\n".join(f"<li>{_text(path)} → {_text(output)}</li>" for path, output in files.items())
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{TITLE} {outputs}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-            f"<h1>{TITLE} {outputs}</h1>",
+            f"<title>{title(summary)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+            f"<h1>{title(summary)}</h1>",
             f"<p><strong>{_text(undeclared(summary) or '')}</strong></p>",
             _table(headline(summary)),
             *map(_section, sections(summary)),

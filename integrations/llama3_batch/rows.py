@@ -143,22 +143,23 @@ class RowReader:
             tools = _word(tools, self._columns.tools, "bad_tools")
         elif tools is not None:
             tools = json.dumps(tools, default=str)
-        kept = _extractor(tools, self._options)
-        if isinstance(kept, str):
-            raise RowError("bad_tools", kept)
-        return kept
+        return _extractor(tools, self._options)
 
 
 @lru_cache(_KEPT)
-def _extractor(tools: str | None, options: ReadOptions) -> Extractor | str:
-    """Return the extractor for tools in JSON, or what is wrong with them."""
+def _extractor(tools: str | None, options: ReadOptions) -> Extractor:
+    """Return the extractor for tools in JSON.
+
+    Raises:
+        RowError: they cannot be read.
+    """
     try:
         declared = None if tools is None else read_tool_list(tools)
         if declared is None:
             return Extractor(options=replace(options, coerce_arguments=False, repair=False))
         return Extractor(declared, options=options if declared else replace(options, on_unknown_tool="text"))
     except (TypeError, ValueError) as error:
-        return str(error)
+        raise RowError("bad_tools", str(error)) from None
 
 
 def _output(row: Record, place: str) -> str:
@@ -201,16 +202,11 @@ def _text(value: object, column: str) -> str:
 
 
 def written_id(value: object) -> str | None:
-    r"""Return a row's key as text: other values as JSON, and bytes that are not UTF-8 in hexadecimal digits.
+    r"""Return a row's key as text.
 
-    >>> written_id("a"), written_id(7), written_id(True), written_id(b"a"), written_id(b"\xff\x00"), written_id(None)
-    ('a', '7', 'true', 'a', 'ff00', None)
+    >>> written_id("a"), written_id(7), written_id(b"a"), written_id(b"\xff"), written_id(None)
+    ('a', '7', 'a', '\\xff', None)
     """
-    if value is None or isinstance(value, str):
-        return value
     if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value.hex()
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (bool, list, dict)) else str(value)
+        return value.decode("utf-8", "backslashreplace")
+    return None if value is None else str(value)

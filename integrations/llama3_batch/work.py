@@ -11,11 +11,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from llama3_batch.jsonl_source import JsonLines
 from llama3_batch.outputs import Output
-from llama3_batch.parquet_source import ParquetRows
-from llama3_batch.parts import InputError, Part
 from llama3_batch.rows import RowReader
+from llama3_batch.sources import InputError, Part, Source
 from llama3_batch.summary import Summary
 from llama3_batch.writing import WrittenRow, write_part
 
@@ -30,9 +28,6 @@ BATCH_BYTES = 4 * 1024 * 1024
 """How many characters of output are written at once, at most, but for the row that goes past it."""
 _MOST_DEATHS = 3
 _PATIENCE = 5.0
-
-Source: TypeAlias = JsonLines | ParquetRows
-"""A file."""
 
 
 class WorkerDiedError(Exception):
@@ -119,7 +114,7 @@ def do_part(task: Task, on_rows: Callable[[int], None]) -> None:
             yield batch
         on_rows(part.first_row + part.rows - seen)
 
-    write_part(task.output.results(part), batches(), has_ids=task.source.columns.id is not None)
+    write_part(task.output.results(part), batches())
     task.output.write_summary(part, summary)
 
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +18,8 @@ from llama3_tools.text import escape_invisible_json
 
 WrittenRow: TypeAlias = "tuple[int, str | None, Result]"
 """The number of a row, its id, and its result."""
+
+_SCHEMA = pa.schema([("row", pa.int64()), ("id", pa.string()), ("extraction", EXTRACTION)])
 
 
 @contextmanager
@@ -56,13 +58,12 @@ def write_bytes(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def write_part(path: Path, batches: Iterable[Sequence[WrittenRow]], *, has_ids: bool) -> None:
+def write_part(path: Path, batches: Iterable[Sequence[WrittenRow]]) -> None:
     """Write the results of a part.
 
     Args:
         path: the file, `.jsonl` or `.parquet`.
         batches: the results, some at a time.
-        has_ids: whether the results have the ids of the input, too.
 
     Raises:
         OSError: it cannot be written; names the file.
@@ -70,20 +71,19 @@ def write_part(path: Path, batches: Iterable[Sequence[WrittenRow]], *, has_ids: 
     with _replacing(path) as file:
         if path.suffix == ".jsonl":
             for batch in batches:
-                file.writelines(_line(*row, has_ids=has_ids) for row in batch)
+                file.writelines(_line(*row) for row in batch)
             return
-        with pq.ParquetWriter(file, _schema(has_ids=has_ids)) as writer:
+        with pq.ParquetWriter(file, _SCHEMA) as writer:
             for batch in batches:
-                writer.write_batch(_record_batch(batch, has_ids=has_ids))
+                writer.write_batch(_record_batch(batch))
 
 
-def join_parts(paths: Iterable[Path], output: Path, *, has_ids: bool, summary: Path) -> None:
+def join_parts(paths: Iterable[Path], output: Path, summary: Path) -> None:
     """Write one file of the results of all parts, in their order.
 
     Args:
         paths: the files of the parts.
         output: the file, of the same kind.
-        has_ids: whether the results have the ids of the input.
         summary: the file of what was found in the one that is replaced, which goes with it.
 
     Raises:
@@ -95,26 +95,19 @@ def join_parts(paths: Iterable[Path], output: Path, *, has_ids: bool, summary: P
                 with path.open("rb") as part:
                     shutil.copyfileobj(part, file)
             return
-        with pq.ParquetWriter(file, _schema(has_ids=has_ids)) as writer:
+        with pq.ParquetWriter(file, _SCHEMA) as writer:
             for path in paths:
                 with pq.ParquetFile(path, pre_buffer=False) as part:
                     for group in range(part.num_row_groups):
                         writer.write_table(part.read_row_group(group, use_threads=False))
 
 
-def _schema(*, has_ids: bool) -> pa.Schema:
-    ids = [("id", pa.string())] if has_ids else []
-    return pa.schema([("row", pa.int64()), *ids, ("extraction", EXTRACTION)])
+def _record_batch(batch: Sequence[WrittenRow]) -> pa.RecordBatch:
+    numbers, ids, results = zip(*batch, strict=True)
+    arrays = [pa.array(numbers, pa.int64()), pa.array(map(writable, ids), pa.string()), arrow_results(list(results))]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 
-def _record_batch(batch: Sequence[WrittenRow], *, has_ids: bool) -> pa.RecordBatch:
-    numbers, row_ids, results = zip(*batch, strict=True)
-    ids = [pa.array(map(writable, row_ids), pa.string())] if has_ids else []
-    arrays = [pa.array(numbers, pa.int64()), *ids, arrow_results(list(results))]
-    return pa.RecordBatch.from_arrays(arrays, schema=_schema(has_ids=has_ids))
-
-
-def _line(number: int, id_: str | None, result: Result, *, has_ids: bool) -> bytes:
-    row: dict[str, Any] = {"row": number, **({"id": id_} if has_ids else {}), "extraction": result}
-    line = json.dumps(row, ensure_ascii=False)
+def _line(number: int, id_: str | None, result: Result) -> bytes:
+    line = json.dumps({"row": number, "id": id_, "extraction": result}, ensure_ascii=False)
     return f"{line if line.isascii() else escape_invisible_json(line)}\n".encode()

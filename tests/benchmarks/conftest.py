@@ -1,16 +1,17 @@
-"""A made-up package `bfcl-eval`, in the places of the leaderboard's: as much of it as `make bfcl` uses."""
+"""A made-up leaderboard: as much of it as `make bfcl` uses."""
 
 from __future__ import annotations
 
+import ast
 import gc
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import bfcl_package
+import bfcl
+from bfcl_package import Leaderboard, decoder, evaluated
 
 CLOCK = {"name": "clock.now", "parameters": {"type": "dict", "properties": {"zone": {"type": "String"}}}}
 TIMER = {"name": "timer", "parameters": {"type": "dict", "properties": {"minutes": {"type": "integer"}}}}
@@ -25,67 +26,32 @@ QUESTIONS = {
 }
 """The questions, and what is right; all with both functions."""
 
-HANDLER = """
-import json
-from bfcl_eval.model_handler.local_inference.base_oss_handler import OSSHandler
-from bfcl_eval.model_handler.model_style import ModelStyle
-from overrides import override
 
-class {name}(OSSHandler):
-    @override
-    def decode_ast(self, result, language="Python", has_tool_call_tag=False):
-        {decode}
-"""
-LLAMA = """
-        calls = [eval(one) for one in result.split(";")]
-        return [{call["name"]: call["parameters"]} for call in calls]
-"""
-HERMES = """
-        inner = result.partition("<tool_call>")[2].partition("</tool_call>")[0]
-        calls = [json.loads(inner)] if inner else []
-        return [{call["name"]: call["arguments"]} for call in calls]
-"""
-PACKAGE = {
-    "bfcl_eval/__init__.py": "",
-    "bfcl_eval/constants/__init__.py": "",
-    "bfcl_eval/constants/enums.py": """
-class Language:
-    PYTHON = 'python'
-
-class ReturnFormat:
-    PYTHON = 'python'
-""",
-    "bfcl_eval/eval_checker/__init__.py": "",
-    "bfcl_eval/eval_checker/ast_eval/__init__.py": "",
-    "bfcl_eval/eval_checker/ast_eval/ast_checker.py": """
-from bfcl_eval.constants.model_config import MODEL_CONFIG_MAPPING
-
-def ast_checker(functions, calls, answer, language, category, model):
-    assert language == "python" and not MODEL_CONFIG_MAPPING[model].underscore_to_dot
-    assert {name for one in answer for name in one} <= {function["name"] for function in functions}
-    right = [{name: {k: values[0] for k, values in members.items()} for name, members in one.items()} for one in answer]
-    return {"valid": True} if calls == right else {"valid": False, "error_type": "value_error:others"}
-""",
-    "bfcl_eval/model_handler/utils.py": """
-import ast
-from bfcl_eval.model_handler.parser.java_parser import parse_java_function_call
-from bfcl_eval.utils import *
-from tenacity import retry
-
-def default_decode_ast_prompting(result, language):
-    result = result.strip()
-    parsed = ast.parse(result if result.startswith("[") else f"[{result}]", mode="eval")
+def _decoded_in_python(text: str) -> list[dict[str, object]]:
+    parsed = ast.parse(text if text.startswith("[") else f"[{text}]", mode="eval").body
+    assert isinstance(parsed, ast.List)
+    calls = [call for call in parsed.elts if isinstance(call, ast.Call)]
+    assert len(calls) == len(parsed.elts)
     return [
-        {ast.unparse(call.func): {one.arg: eval(ast.unparse(one.value)) for one in call.keywords}}
-        for call in parsed.body.elts
+        {ast.unparse(call.func): {str(one.arg): evaluated(ast.unparse(one.value)) for one in call.keywords}}
+        for call in calls
     ]
-""",
-    "bfcl_eval/model_handler/local_inference/llama_3_1.py": HANDLER.format(name="LlamaHandler_3_1", decode=LLAMA)
-    .replace("from bfcl_eval.model_handler.model_style import ModelStyle\n", ""),
-}  # fmt: skip
-OLDER = {
-    "bfcl_eval/model_handler/local_inference/hermes.py": HANDLER.format(name="HermesHandler", decode=HERMES),
-}
+
+
+def _decoded_of_llama(text: str) -> list[dict[str, object]]:
+    calls = [evaluated(one) for one in text.split(";")]
+    return [{call["name"]: call["parameters"]} for call in calls]
+
+
+def _decoded_of_hermes(text: str) -> list[dict[str, object]]:
+    inner = text.partition("<tool_call>")[2].partition("</tool_call>")[0]
+    calls = [json.loads(inner)] if inner else []
+    return [{call["name"]: call["arguments"]} for call in calls]
+
+
+def _check(_: object, calls: list[dict[str, Any]], answer: list[dict[str, Any]], *_others: object) -> dict[str, Any]:
+    right = [{name: {key: values[0] for key, values in one[name].items()} for name in one} for one in answer]
+    return {"valid": calls == right, "error_type": "value_error:others"}
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -99,7 +65,7 @@ def _data() -> dict[str, str]:
     files: dict[str, str] = {}
     for id_, answer in QUESTIONS.items():
         name = f"BFCL_v4_{id_.rpartition('_')[0]}.json"
-        asked, truth = f"bfcl_eval/data/{name}", f"bfcl_eval/data/possible_answer/{name}"
+        asked, truth = name, f"possible_answer/{name}"
         files[asked] = files.get(asked, "") + json.dumps({"id": id_, "function": [CLOCK, TIMER]}) + "\n"
         if answer is not None:
             files[truth] = files.get(truth, "") + json.dumps({"id": id_, "ground_truth": answer}) + "\n"
@@ -114,19 +80,9 @@ def _small_collections() -> None:
 
 
 @pytest.fixture
-def bfcl_eval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Install the made-up package, and return where its older release is."""
-    _forget()
-    _write(tmp_path / "packages", {**PACKAGE, **_data()})
-    _write(tmp_path / "packages", {"bfcl_eval/data/BFCL_v4_multi_turn_base.json": '{"id": "multi_turn_base_0"}\n'})
-    _write(tmp_path / "older", OLDER)
-    monkeypatch.syspath_prepend(tmp_path / "packages")
-    monkeypatch.setattr(bfcl_package, "OLDER", tmp_path / "older")
-    yield tmp_path / "older"
-    _forget()
-
-
-def _forget() -> None:
-    bfcl_package.leaderboard.cache_clear()
-    for name in [name for name in sys.modules if name.partition(".")[0] == "bfcl_eval"]:
-        del sys.modules[name]
+def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the leaderboard's questions, decoders and checker be made up."""
+    _write(tmp_path / "data", {**_data(), "BFCL_v4_multi_turn_base.json": '{"id": "multi_turn_base_0"}\n'})
+    decoders = {"python": _decoded_in_python, "llama 3.1": _decoded_of_llama, "hermes": _decoded_of_hermes}
+    made_up = Leaderboard({name: decoder(one) for name, one in decoders.items()}, _check, "python", tmp_path / "data")
+    monkeypatch.setattr(bfcl, "leaderboard", lambda: made_up)

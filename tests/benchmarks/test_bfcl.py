@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bfcl import main
-from bfcl_package import evaluated, leaderboard
+from bfcl_package import evaluated, loaded
 
 RESULTS = Path(__file__).parent / "bfcl_results" / "2026-01-01"
 LLAMA = "meta-llama_Llama-3.2-3B-Instruct"
@@ -47,14 +47,14 @@ def copied(to: Path) -> Path:
     return shutil.copytree(RESULTS, to / "2026-01-01")
 
 
-@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.usefixtures("board")
 def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     page = tmp_path / "page.md"
     page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in ("proof", "all", "losses")))
     main([str(RESULTS), "--page", str(page)])
     out = capsys.readouterr().out
     proof = (
-        "BFCL's decoder and checker, run here, repeat 8 of 8 verdicts (100.0%) that BFCL published. "
+        "BFCL's decoder and checker, run here, repeat 8 of 8 verdicts (100.0%) that stand beside the outputs. "
         "2 outputs have no verdict.\n"
     )
     assert proof in out
@@ -88,7 +88,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     assert "rejected: a name" in filled
 
 
-@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.usefixtures("board")
 def test_verdicts_that_are_not_reproduced_end_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     score = copied(tmp_path) / "score" / LLAMA / "BFCL_v3_simple_score.json"
     score.write_text('{"accuracy": 1.0, "correct_count": 3, "total_count": 3}\n', encoding="utf-8")
@@ -96,12 +96,12 @@ def test_verdicts_that_are_not_reproduced_end_it(tmp_path: Path, capsys: pytest.
         main([str(tmp_path / "2026-01-01")])
     assert stopped.value.code == 1
     told = capsys.readouterr()
-    assert "repeat 7 of 8 verdicts (87.5%) that BFCL published." in told.out
+    assert "repeat 7 of 8 verdicts (87.5%)" in told.out
     assert "less than 95%" in told.err
     assert "|" not in told.out
 
 
-@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.usefixtures("board")
 def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     call = '{"name": "clock", "parameters": {"zone": "CET"}}'
     dotted = {"name": "math.add", "parameters": {"type": "dict", "properties": {"x": {"type": "float"}}}}
@@ -120,10 +120,7 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
     )  # fmt: skip
     main([rows, "--list"])
     out = capsys.readouterr().out
-    proof = (
-        "BFCL's decoder and checker, run here, repeat 4 of 4 verdicts (100.0%) under `official` in the rows. "
-        "Whoever made the rows computed these; BFCL did not publish them. 3 outputs have no verdict.\n"
-    )
+    proof = "repeat 4 of 4 verdicts (100.0%) that stand beside the outputs. 3 outputs have no verdict."
     assert proof in out, "the study's verdict is its own"
     assert rows_of(out)["answers of calls due"] == [
         ["all models", "5", "3 (60.0%)", *["4 (80.0%)"] * 3],
@@ -140,7 +137,7 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
     ]
 
 
-@pytest.mark.usefixtures("bfcl_eval")
+@pytest.mark.usefixtures("board")
 def test_calls_where_none_is_due_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     call = "[clock(zone='CET')]"
     outputs = {
@@ -164,12 +161,10 @@ def test_nothing_else_is_run(code: str):
         evaluated(code)
 
 
-@pytest.mark.usefixtures("bfcl_eval")
 def test_decoders_run_nothing_that_a_model_wrote(tmp_path: Path):
-    file = tmp_path / "made"
-    for name, text in {
-        "llama 3.1": f"__import__('pathlib').Path({str(file)!r}).touch()",
-        "python": f"[clock(zone=__import__('pathlib').Path({str(file)!r}).touch())]",
-    }.items():
-        assert leaderboard().decoders[name](text) is None
-    assert not file.exists()
+    (tmp_path / "handler.py").write_text("def decode(text):\n    return eval(text)\n")
+    decode = loaded(tmp_path / "handler.py").decode
+    assert decode("[1 + 1]") == [2]
+    with pytest.raises(ValueError, match="no literal"):
+        decode(f"__import__('pathlib').Path({str(tmp_path / 'made')!r}).touch()")
+    assert not (tmp_path / "made").exists()

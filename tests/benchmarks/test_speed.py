@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -15,13 +14,12 @@ from typing import Any
 import pytest
 
 import extraction
-import lateness
+import growth
 import measuring
 import speed
 from chunkings import extract_in_every_chunking
 from extraction import answers, published_shapes, targets
 from growth import WHOLE, Growth
-from llama3_tools.reader.window import Window
 from measuring import chunks_of, streamed
 from outputs import REAL_SHAPES, TOOLS
 from speed import main
@@ -51,7 +49,7 @@ def written_in(folder: Path, lines: Iterable[object]) -> Path:
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each run be one, and windows be short: no time is looked at."""
     monkeypatch.setattr(measuring, "_SHORTEST", 0)
-    monkeypatch.setattr(lateness, "_CHUNKS", 20)
+    monkeypatch.setattr(growth, "_CHUNKS", 20)
 
 
 @pytest.mark.parametrize("workload", GROWING, ids=[workload.name for workload in GROWING])
@@ -67,8 +65,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_page_that_it_was_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     outputs = written_in(tmp_path, [{"raw_output": text} for text, _ in REAL_SHAPES.values()] * 2)
-    monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1, late=2 * SIZE))  # a megabyte takes a minute
-    monkeypatch.setattr(extraction, "_GROWN", {"calls": "calls"})  # each takes seconds
+    monkeypatch.setattr(speed, "FULL", replace(speed.FULL, repeats=1))
     monkeypatch.setattr(extraction, "targets", partial(targets, files=[outputs]))
     page = tmp_path / "speed.md"
     page.write_text("Slow:\n<!-- targets -->\nOld.\n<!-- end -->\nNo more.\n", encoding="utf-8")
@@ -76,7 +73,7 @@ def test_it_prints_the_targets_and_puts_them_into_the_page_that_it_was_given(
     printed = capsys.readouterr().out.strip()
     assert page.read_text(encoding="utf-8") == f"Slow:\n<!-- targets -->\n\n{printed}\n\n<!-- end -->\nNo more.\n"
     names = [name for name, *_ in rows(printed)]
-    assert {*REAL_SHAPES, "ChatML, 2 real outputs", "an extractor for 100 tools", "growth: calls"} <= {*names}
+    assert {*REAL_SHAPES, "ChatML, 2 real outputs", "an extractor for 100 tools"} <= {*names}
     assert re.fullmatch(r"Measured on \d{4}-\d\d-\d\d: processor .+, Python .+", printed.splitlines()[-1])
 
 
@@ -85,16 +82,6 @@ def test_it_measures_an_answer_of_each_shape():
     measured = list(answers(1))
     assert [name for name, *_ in measured] == [*REAL_SHAPES, "prose", "Markdown"]
     assert all(re.fullmatch(r"[\d.]+ [nµm]?s", time) for _, _, *times in measured for time in times)
-
-
-def test_a_page_without_a_place_is_named_before_anything_is_measured(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    page = tmp_path / "page.md"
-    page.write_text("# Speed", encoding="utf-8")
-    with pytest.raises(SystemExit):
-        main(["--page", str(page)])
-    assert f"{page} has no place for a table" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -109,28 +96,6 @@ def test_a_page_without_a_place_is_named_before_anything_is_measured(
 def test_what_grows_faster_than_its_output_is_told(seconds: list[float], told: list[str]):
     row = Growth("open braces", {WHOLE: [8, 16, 32], 4: [8, 16, 32]}, {WHOLE: [1.0, 1.0, 1.0], 4: seconds}, 1.2)
     assert list(row.problems()) == told
-
-
-def test_a_stream_that_copies_all_that_came_before_for_each_chunk_fails(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    """A slow memory is made up: a copy takes a microsecond a character on any machine, whatever else it does."""
-    seconds_of_processor, seconds_of_copies = time.process_time, 0.0
-
-    class Copying(Window):
-        length = 0
-
-        def add(self, chunk: str) -> None:
-            nonlocal seconds_of_copies
-            self.length += len(chunk)
-            seconds_of_copies += self.length / 1_000_000
-            super().add(chunk)
-
-    monkeypatch.setattr(speed, "QUICK", replace(speed.QUICK, growth={WHOLE: SIZE}, late=8 * SIZE))
-    monkeypatch.setattr(time, "process_time", lambda: seconds_of_processor() + seconds_of_copies)
-    monkeypatch.setattr("llama3_tools.reader.turn.Window", Copying)
-    assert main(["--quick", "--named", "prose with braces"]) == 1
-    assert "'prose with braces': late in a stream, a chunk takes " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("options", [{}, {"tools": TOOLS, "coerce_arguments": True}], ids=["plain", "tools"])

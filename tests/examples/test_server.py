@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 from contextlib import closing
 from urllib.parse import urlsplit
 
@@ -65,14 +64,6 @@ class TestAnswers:
             assert ask(server, b"{}") == (200, b"{}")
 
 
-class TestLife:
-    def test_no_thread_outlives_the_block(self) -> None:
-        before = threading.active_count()
-        with scripted_server(Turn(pieces=("Hi",))) as server, client_of(server) as client:
-            stream_chat(client)
-        assert threading.active_count() == before
-
-
 class TestScript:
     def test_usage_comes_in_a_chunk_of_its_own_where_it_is_asked_for(self) -> None:
         turn = Turn(pieces=("a", "b"), prompt_tokens=5, finish_reason="length")
@@ -100,13 +91,3 @@ class TestScript:
             assert [next(chunks).choices[0].text for _ in range(2)] == ["a", "b"]
             with pytest.raises((httpx.RemoteProtocolError, openai.APIConnectionError)):
                 next(chunks)
-
-
-class TestRoutes:
-    def test_a_model_of_another_name_is_not_found(self) -> None:
-        with (
-            LoopbackServer(api(["a"], scripted([]))) as server,
-            client_of(server) as client,
-            pytest.raises(openai.NotFoundError, match="`b` does not exist"),
-        ):
-            client.completions.create(model="b", prompt="")

@@ -41,23 +41,11 @@ def outputs(name: str = "voice_outputs") -> dict[str, object]:
     return {record["case"]: record.get("output", record.get("response")) for record in recorded}
 
 
-def test_the_suite_has_thirty_commands_that_fit_its_schema(suite: Suite):
-    schema = json.loads((ROOT / "shared/llama3_acceptance/suite.schema.json").read_text("utf-8"))
-    jsonschema.validate(read_suite_file(SUITE).data, schema)
-    assert len(suite.cases) == 30
-
-
-def test_each_command_has_its_output(suite: Suite):
-    assert list(outputs()) == [case.id for case in suite.cases]
-
-
-def test_the_outputs_get_the_verdicts_that_a_reader_would_give_them(suite: Suite):
+def test_coercion_mends_each_wrong_type_and_nothing_else(suite: Suite):
     recorded = outputs()
-    judged = {case.id: judge(case, recorded[case.id], suite) for case in suite.cases}
-    parsed = {case: both.parsed.verdict for case, both in judged.items() if not both.parsed.passed}
-    coerced = {case: both.coerced.verdict for case, both in judged.items() if not both.coerced.passed}
-    assert parsed == FAILED_AS_PARSED
-    assert coerced == {case: verdict for case, verdict in parsed.items() if verdict is not Verdict.WRONG_TYPE}
+    judged = {case.id: judge(case, recorded[case.id], suite).coerced for case in suite.cases}
+    failed = {case: one.verdict for case, one in judged.items() if not one.passed}
+    assert failed == {case: why for case, why in FAILED_AS_PARSED.items() if why is not Verdict.WRONG_TYPE}
 
 
 def test_a_small_model_gets_two_of_the_thirty_right(suite: Suite):
@@ -86,6 +74,7 @@ FREE = {**HELD, "weather": Verdict.WRONG_FORMAT, "sum": Verdict.UNKNOWN_TOOL}
 @pytest.mark.parametrize(
     ("name", "recorded", "prompt_format", "failed"),
     [
+        ("voice_commands", "voice_outputs", "json", FAILED_AS_PARSED),
         ("native_calls", "native_outputs", "native", NATIVE),
         ("native_calls", "native_live_outputs", "native", NATIVE_LIVE),
         ("strict_format", "strict_outputs", "strict", HELD),

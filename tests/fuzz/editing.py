@@ -1,15 +1,12 @@
-"""Changes to inputs that know what they are made of: fragments of outputs, or values of JSON."""
+"""Changes to text that know what it is made of: fragments of outputs, or of literals."""
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from fragments import FRAGMENTS, SITUATIONS
-from generated_schemas import KEYWORDS, NAMES, REFERENCES, WORDS
 
 LONGEST_INPUT = 1024
 """How many bytes an input has at most."""
@@ -26,28 +23,10 @@ OUTPUTS = (*FRAGMENTS * 2, *SITUATIONS)
 """What outputs are put together from."""
 LITERALS = (
     *("a=1", ", ", "b='x'", 'r"\\d"', "'''x\ny'''", "True", "None", "{'k': [1, (2,)]}", "{1, 2}", "0x1F", "1_000"),
-    *(
-        "-1.5e-3",
-        ".5",
-        "5.",
-        "'\\N{DASH}'",
-        "'\\ud83d'",
-        "u'x'",
-        "b'x'",
-        "f'{x}'",
-        "'a' 'b'",
-        "1j",
-        "00",
-        "\\\n",
-        "#\n",
-    ),
+    *("-1.5e-3", ".5", "5.", "1j", "00", "'\\N{DASH}'", "'\\ud83d'", "u'x'", "b'x'", "f'{x}'", "'a' 'b'"),
+    *("\\\n", "#\n"),
 )
 """What the arguments of pythonic calls are put together from."""
-_VALUES: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 2.0, 1e300, 10**30, [], {}, ["a"], {"a": 1}, "[1]", "{'a': 1}", '{"a": null}'),
-    *(*WORDS, *REFERENCES, *NAMES, "object", "array", "integer", "number", "string", "boolean", "null", "^a"),
-    *({"type": "integer"}, {"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"items": {"type": "number"}}),
-)
 
 
 def text_of(data: bytes) -> str:
@@ -87,20 +66,6 @@ def mutate_text(fragments: Sequence[str], header: int = 0) -> Callable[[bytes, r
     return mutate
 
 
-def mutate_json(data: bytes, seeded: random.Random) -> bytes:
-    """Change one value of JSON: a part of it becomes another, goes, comes twice, or is written as text."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        value = [{"type": "object", "properties": {"a": {}}}, {"a": 1}]
-    for _ in range(seeded.choice((1, 1, 2, 3))):
-        value = _with_other_part(value, seeded)
-    if not (isinstance(value, list) and len(value) == 2):
-        value = [{"properties": {"a": value}}, {"a": value}]
-    written = json.dumps(value).encode()
-    return written if len(written) <= LONGEST_INPUT else data
-
-
 def _changed(parts: list[str], chosen: list[str], seeded: random.Random, fragments: Sequence[str]) -> list[str]:
     way = seeded.randrange(7)
     if way == 0:
@@ -116,21 +81,3 @@ def _changed(parts: list[str], chosen: list[str], seeded: random.Random, fragmen
     if way == 4:
         return [chr(seeded.choice((seeded.randrange(0x80), seeded.randrange(0x110000)))), *chosen]
     return [*chosen, seeded.choice(fragments)] if way == 5 else [seeded.choice(fragments)]
-
-
-def _with_other_part(value: Any, seeded: random.Random) -> Any:
-    """Go down to some part, and put another in its place."""
-    if isinstance(value, (dict, list)) and value and seeded.random() < 0.75:
-        key = seeded.choice(list(value) if isinstance(value, dict) else range(len(value)))
-        return _copied(value, key, _with_other_part(value[key], seeded))
-    if isinstance(value, dict) and seeded.random() < 0.6:
-        return {**value, seeded.choice([*KEYWORDS, *NAMES]): seeded.choice([*_VALUES, value])}
-    if isinstance(value, list) and seeded.random() < 0.6:
-        return [*value, seeded.choice(_VALUES)]
-    return seeded.choice([*_VALUES, json.dumps(value), repr(value), [value], {"a": value}])
-
-
-def _copied(value: Any, key: Any, item: object) -> Any:
-    copied = value.copy()
-    copied[key] = item
-    return copied

@@ -83,8 +83,9 @@ def _fuzz(name: str, seconds: int) -> None:
 
     def mutate(data: bytes, max_size: int, seed: int) -> bytes:
         seeded = random.Random(seed)
-        plain: bytes = atheris.Mutate(data, len(data)) if seeded.random() < 0.2 and data else b""
-        return (plain or target.mutate(data, seeded))[:max_size]
+        if target.mutate is None or not data or seeded.random() < 0.2:
+            return bytes(atheris.Mutate(data, max_size))
+        return target.mutate(data, seeded)[:max_size]
 
     arguments = [
         sys.argv[0],

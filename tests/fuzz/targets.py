@@ -24,7 +24,7 @@ import invariants
 from beginnings import calls_come_when_they_are_complete
 from chunkings import cut
 from fragments import READINGS, TOOLS
-from fuzz.editing import LITERALS, OUTPUTS, mutate_json, mutate_text, text_of
+from fuzz.editing import LITERALS, OUTPUTS, mutate_text, text_of
 from llama3_tools import (
     Extractor,
     ResponseFormatError,
@@ -43,10 +43,10 @@ class Target:
 
     run: Callable[[bytes], None]
     """Runs one input, and raises what is a finding."""
-    mutate: Callable[[bytes, random.Random], bytes]
-    """Changes an input to another of its kind."""
     seeds: str
     """The folder of what it begins with."""
+    mutate: Callable[[bytes, random.Random], bytes] | None = None
+    """Changes an input to another of its kind; `None`: the fuzzer's own changes reach as much."""
     headers: tuple[bytes, ...] = (b"",)
     """What stands before each of the seeds."""
 
@@ -190,14 +190,12 @@ _BY_READING = tuple(bytes([number]) for number in range(len(_READINGS)))
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "extract": Target(_extract, mutate_text(OUTPUTS, 1), "outputs", _BY_READING),
-        "stream": Target(
-            _stream, mutate_text(OUTPUTS, 2), "outputs", tuple(header + b"\x05" for header in _BY_READING)
-        ),
-        "pythonic": Target(_pythonic, mutate_text(LITERALS), "literals"),
-        "coercion": Target(_coercion, mutate_json, "arguments"),
+        "extract": Target(_extract, "outputs", mutate_text(OUTPUTS, 1), _BY_READING),
+        "stream": Target(_stream, "outputs", mutate_text(OUTPUTS, 2), tuple(one + b"\x05" for one in _BY_READING)),
+        "pythonic": Target(_pythonic, "literals", mutate_text(LITERALS)),
+        "coercion": Target(_coercion, "arguments"),
         "response": Target(
-            _response, mutate_text(OUTPUTS, 1), "responses", tuple(bytes([number]) for number in range(len(_RESPONSES)))
+            _response, "responses", mutate_text(OUTPUTS, 1), tuple(bytes([number]) for number in range(len(_RESPONSES)))
         ),
     }
 )

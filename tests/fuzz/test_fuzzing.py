@@ -24,13 +24,14 @@ def test_what_holds_holds_of_the_seeds(target: str) -> None:
         TARGETS[target].run(seed)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ["extract", "pythonic"])
 def test_mutations_reach_other_inputs_and_the_same_ones_from_the_same_seed(target: str) -> None:
-    reached = []
+    mutate, reached = TARGETS[target].mutate, []
+    assert mutate is not None
     for _ in range(2):
         seeded, inputs = random.Random(target), TARGETS[target].first_inputs()
         for _ in range(100):
-            inputs.append(TARGETS[target].mutate(seeded.choice(inputs), seeded))
+            inputs.append(mutate(seeded.choice(inputs), seeded))
             assert len(inputs[-1]) <= LONGEST_INPUT
         reached.append(inputs)
     assert reached[0] == reached[1]
@@ -43,8 +44,6 @@ def test_mutations_reach_other_inputs_and_the_same_ones_from_the_same_seed(targe
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\xff\xfe\xfd", b"\x07\x07", b"[]", b'[{"properties": 1}, {"a": 1}]'])
 def test_any_bytes_are_an_input(target: str, data: bytes) -> None:
     TARGETS[target].run(data)
-    mutated = TARGETS[target].mutate(data, random.Random(1))
-    TARGETS[target].run(mutated)
 
 
 def test_a_finding_that_was_mended_is_none_any_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +15,10 @@ from llama3_batch.cli.report_screen import print_report
 from llama3_batch.columns import Columns
 from llama3_batch.file_run import DoneFile, FileRun, run_files
 from llama3_batch.outputs import OutputError
-from llama3_batch.parts import FileFormat
 from llama3_batch.progress import RunProgress
-from llama3_batch.report import is_report, report_json
+from llama3_batch.report import may_be_replaced, report_json
 from llama3_batch.report_html import report_html
+from llama3_batch.sources import FileFormat
 from llama3_batch.summary import Summary
 from llama3_batch.work import WorkerDiedError
 from llama3_batch.writing import write_bytes
@@ -34,13 +32,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _STAYS = "What was done stays, and the same command goes on from there"
-_CURES = {errno.EMFILE: ": take fewer FILEs or --workers at once, or allow more open files (ulimit -n)"}
 
 
 def extract_files(  # noqa: PLR0913 (an option each)
+    *,
     kind: FileFormat,
     files: Sequence[str],
-    *,
     tools_file: str | None,
     incomplete: bool,
     color: ColorChoice,
@@ -94,7 +91,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise CannotRunError(f"{where}{error.strerror or error}{_CURES.get(error.errno or 0, '')}. {_STAYS}") from None
+        raise CannotRunError(f"{where}{error.strerror or error}. {_STAYS}") from None
     if not are_all_done:
         sys.exit(COULD_NOT_RUN)
 
@@ -119,14 +116,11 @@ def _report(done: Sequence[DoneFile], out: Path | None, screen: Console, *, over
     print_report(screen, summary)
     where = {str(file.path): str(file.output) for file in done}
     folder = out or done[0].output.parent
-    pages = {
-        "report.html": report_html(summary, where),
-        "report.json": json.dumps(report_json(summary, where), ensure_ascii=False, indent=1) + "\n",
-    }
+    pages = {"report.html": report_html(summary, where), "report.json": report_json(summary, where)}
     inputs = {file.path.resolve() for file in done}
     for name in pages:
         path = folder / name
-        if path.resolve() in inputs or not (overwrite or not path.exists() or is_report(path.read_bytes())):
+        if path.resolve() in inputs or not (overwrite or may_be_replaced(path)):
             raise OutputError(
                 f"{path} is no report of a run, and stays: move it away, or take another folder with --out"
             )

@@ -179,11 +179,6 @@ def test_what_was_repaired_or_written_under_other_keys_is_said() -> None:
     assert one('{"tool": "get_weather", "args": {}}', tools=[TOOL])["tool_calls"][0]["deviations"]
 
 
-def test_reasoning_is_split_off_and_not_lost() -> None:
-    value = one("<think>Hm.</think> Yes.", options=ReadOptions(split_reasoning=True))
-    assert (value["reasoning"], value["content"]) == ("Hm.", "Yes.")
-
-
 def test_each_row_is_read_as_by_extract() -> None:
     outputs = [*FRAGMENTS, *map("".join, zip(FRAGMENTS, FRAGMENTS[1:], FRAGMENTS[2:], strict=False))]
     outputs = [text for text in outputs if text.isascii() or text.encode("utf-8", "replace").decode() == text]

@@ -13,10 +13,9 @@ import pytest
 
 from batches import CALL, OUTPUTS, TOOL, extract_files, rows, texts, write_jsonl, write_parquet
 from commands import done
-from llama3_batch import EXTRACTION, extract_batch, jsonl_source, parquet_source, work
+from llama3_batch import EXTRACTION, extract_batch, sources, work
 from llama3_batch.columns import KNOWN, Columns
-from llama3_batch.jsonl_source import JsonLines
-from llama3_batch.parquet_source import ParquetRows
+from llama3_batch.sources import JsonLines, ParquetRows
 
 
 @pytest.fixture(params=["jsonl", "parquet"])
@@ -55,6 +54,7 @@ def test_results_stand_in_a_folder_beside_the_file_with_the_counts(tmp_path: Pat
     output = tmp_path / "extracted" / f"logs.{kind}"
     assert done.stdout == f"{path}: 6 outputs, 3 with calls; 0 could not be read; results in {output}\n"
     assert sorted(one.name for one in output.parent.iterdir()) == [f"logs.{kind}", f"logs.{kind}.summary.json"]
+    assert "Grüße".encode() in output.read_bytes()
 
 
 def test_several_files_are_read_each_for_itself(tmp_path: Path, kind: str) -> None:
@@ -66,7 +66,7 @@ def test_several_files_are_read_each_for_itself(tmp_path: Path, kind: str) -> No
 def test_parquet_has_the_documented_schema(tmp_path: Path) -> None:
     extract_files("--jsonl", write(tmp_path, "jsonl", {"text": OUTPUTS}), "--to", "parquet")
     schema = pq.read_schema(tmp_path / "extracted" / "logs.parquet")
-    assert schema.names == ["row", "extraction"]
+    assert schema.names == ["row", "id", "extraction"]
     assert schema.field("extraction").type == EXTRACTION
 
 
@@ -179,8 +179,8 @@ def test_blank_lines_are_no_rows_and_have_numbers_and_the_last_line_needs_no_end
 def test_a_line_that_is_too_long_is_an_error_and_the_next_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jsonl_source, "_LONGEST_LINE", 1000)
-    monkeypatch.setattr(jsonl_source, "_BLOCK", 300)
+    monkeypatch.setattr(sources, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(sources, "_BLOCK", 300)
     path = write_jsonl(tmp_path / "a.jsonl", [{"text": "a"}, {"text": "x" * 5000}, {"text": "b"}, "x" * 1500])
     found = results("--jsonl", path)
     assert [row["extraction"]["error"] for row in found] == [
@@ -195,9 +195,8 @@ def test_a_line_that_is_too_long_is_an_error_and_the_next_is_read(
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let parts and batches be small, so that a small file has many."""
     monkeypatch.setattr(work, "BATCH_ROWS", 3)
-    for module in (jsonl_source, parquet_source):
-        monkeypatch.setattr(module, "PART_ROWS", 7)
-    monkeypatch.setattr(jsonl_source, "_BLOCK", 200)
+    monkeypatch.setattr(sources, "_PART_ROWS", 7)
+    monkeypatch.setattr(sources, "_BLOCK", 200)
 
 
 @pytest.mark.usefixtures("small")
@@ -219,9 +218,8 @@ def test_parts_have_each_row_once(tmp_path: Path, kind: str, count: int) -> None
 
 def test_parts_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = [f"{number} " + "x" * 5000 for number in range(40)]
-    for module in (jsonl_source, parquet_source):
-        monkeypatch.setattr(module, "PART_BYTES", 50_000)
-    monkeypatch.setattr(jsonl_source, "_BLOCK", 2_000)
+    monkeypatch.setattr(sources, "_PART_BYTES", 50_000)
+    monkeypatch.setattr(sources, "_BLOCK", 2_000)
     lines = JsonLines(write(tmp_path, "jsonl", {"text": written}), Columns("text"))
     path = tmp_path / "b.parquet"
     pq.write_table(pa.table({"text": written}), path, use_dictionary=False)
@@ -230,7 +228,7 @@ def test_parts_are_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_large_row_group_is_not_cut_into_ever_more_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_source, "PART_ROWS", 7)
+    monkeypatch.setattr(sources, "_PART_ROWS", 7)
     path = write_parquet(tmp_path / "a.parquet", {"text": texts(1000)}, row_group_size=800)
     assert [(part.first_row, part.rows) for part in ParquetRows(path, Columns("text")).parts()] == [
         (first, 50) for first in range(0, 1000, 50)
@@ -274,6 +272,7 @@ LOGS: list[Any] = [
     *[pytest.param([{"id": "text", name: "Hello."}], [], ["Hello."], id=name) for name in KNOWN[:5]],
     pytest.param([{"output": "a", "text": "b"}], [], ["b"], id="two known names"),
     pytest.param([{"output": "a", "text": None}, {"output": "b"}], [], ["a", "b"], id="a known name without text"),
+    pytest.param([{"text": None}] * 100 + [{"text": "a"}], [], [None] * 100 + ["a"], id="a known name without any yet"),
     pytest.param(chat("Hello.", "Yes."), [], ["Hello.", "Yes."], id="OpenAI"),
     pytest.param([{"response": {"status_code": 200, "body": chat("Hello.")[0]}}], [], ["Hello."], id="OpenAI, batch"),
     pytest.param([{"model": "llama3.2", "message": ASSISTANT}], [], ["Hello."], id="Ollama"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from batches import Watching, extract_files, rows, texts, write_jsonl
-from llama3_batch import jsonl_source
+from llama3_batch import sources
 from llama3_batch.columns import Columns
 from llama3_batch.file_run import FileRun, run_files
 from llama3_batch.work import WorkerDiedError
@@ -20,7 +20,7 @@ MANY = 12_000
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of three parts, each of several batches."""
-    monkeypatch.setattr(jsonl_source, "PART_ROWS", 4_000)
+    monkeypatch.setattr(sources, "_PART_ROWS", 4_000)
     return write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts(MANY)])
 
 
