@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from llama3_acceptance.cli.endpoint_options import endpoint_options
+from llama3_acceptance.cli.endpoint_options import FiniteRange, endpoint_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.text import read_json
 
@@ -70,7 +70,7 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option(
     "--repeats", type=click.IntRange(1, _MOST_REPEATS), default=1, show_default=True, help="How often to ask each case."
 )
-@click.option("--temperature", type=click.FloatRange(0), default=0, show_default=True, help="The sampling temperature.")
+@click.option("--temperature", type=FiniteRange(0), default=0, show_default=True, help="The sampling temperature.")
 @click.option("--seed", type=int, help="The seed of the first repeat; each further repeat takes the next number.")
 @click.option(
     "--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="The longest answer, in tokens."

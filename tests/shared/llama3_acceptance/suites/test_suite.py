@@ -263,6 +263,7 @@ FORMS = {
 """What is wrong by itself: the JSON Schema finds it, too."""
 
 MEANINGS = {
+    "a tolerance of all": (f"{SMALLEST}match: {{tolerance: 1e999}}", "12: match.tolerance", "a finite number, got inf"),
     "a tool": (in_call("mode: exact", "clok"), f"{EXPECT}.tool", "did you mean 'clock'"),
     "no file of tools": ("tools: no.yaml\ncases: [{command: Hi, expect: none}]", "1: tools", "cannot be opened"),
     "no tool": ("tools: [f]\ncases: [{command: Hi, expect: none}]", "1: tools[0]", "an OpenAI tool dict"),
