@@ -167,13 +167,13 @@ def test_an_empty_text_beside_another_is_an_error(message: dict[str, object]):
         read_response(message)
 
 
-@pytest.mark.parametrize("block", [{"type": "foo", "text": "Hello!"}, {"type": "foo", "value": "Hello!"}])
-def test_a_block_of_an_unknown_type_is_an_error(block: dict[str, str]):
-    with pytest.raises(TypeError, match="a block of text of the unknown type 'foo'"):
+@pytest.mark.parametrize("block", [{"type": "foo", "text": "Hello!"}, {"type": "foo", "value": "Hello!"}, {"a": ""}, 7])
+def test_a_block_of_an_unknown_type_is_an_error(block: object):
+    with pytest.raises(TypeError, match=r"a block of text of the unknown type (?:'foo'|None)$"):
         read_response({"content": [block]})
 
 
-@pytest.mark.parametrize("text", [{"value": "Hello!"}, 7, [{"value": "Hello!"}], [7]], ids=str)
+@pytest.mark.parametrize("text", [{"value": "Hello!"}, 7], ids=str)
 def test_a_text_that_is_none_is_an_error_too(text: object):
     with pytest.raises(TypeError, match=r"got a message whose text cannot be read: a dict with the keys content$"):
         read_response({"content": text})
