@@ -130,7 +130,7 @@ class _Watch:
         if self._has_failed or record.case not in self._cases:
             return
         result = judge_record(record, self._cases[record.case], self._suite)
-        if result.judgement(coerced=self._is_coerced).passed:
+        if result.judgements.of(coerced=self._is_coerced).passed:
             return
         self._has_failed = True
         if is_new or self._fails_fast:

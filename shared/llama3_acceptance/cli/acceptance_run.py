@@ -78,7 +78,7 @@ def run(screen: Console, errors: Console, options: Options) -> int:
     if thresholds:
         are_enough = all(one.is_met for one in thresholds)
     else:
-        are_enough = all(one.judgement(coerced=is_coerced).passed for one in results.results)
+        are_enough = all(one.judgements.of(coerced=is_coerced).passed for one in results.results)
     has_all = not results.missing and all(one.error is None for one in results.results)
     return PASSED if are_enough and has_all else CASES_FAILED
 

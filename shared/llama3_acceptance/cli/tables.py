@@ -38,7 +38,7 @@ def print_results(
     screen.print(
         Text.assemble((escape_invisible(results.suite.name), "bold"), f"  {escape_invisible(where)}"), soft_wrap=True
     )
-    failed = [one for one in results.results if not one.judgement(coerced=coerced).passed]
+    failed = [one for one in results.results if not one.judgements.of(coerced=coerced).passed]
     _print_failed(screen, failed, coerced=coerced)
     tables: list[tuple[str, Iterable[Row], Row | None]] = [("passed, by tool", scores.by_tool, scores.overall)]
     tables += [("passed, by tag", scores.by_tag, None)] if scores.by_tag else []
@@ -108,7 +108,7 @@ def print_failure(screen: Console, result: CaseResult, *, coerced: bool) -> None
 
 
 def _failure(result: CaseResult, *, coerced: bool) -> tuple[Text, str, Text]:
-    judgement = result.judgement(coerced=coerced)
+    judgement = result.judgements.of(coerced=coerced)
     return Text(escape_invisible(result.name)), judgement.verdict.value, _detail(judgement.detail)
 
 
