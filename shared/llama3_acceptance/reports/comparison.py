@@ -18,7 +18,7 @@ Judged: TypeAlias = Literal["parsed", "coerced"]
 """Which judgement is meant: of what the model wrote, or after coercion."""
 
 _PASSED = Verdict.PASSED.value
-_NO_REPORT = "no report of a run: make one with `llama3-tools accept … --json FILE`"
+_NO_REPORT = f"no report of version {REPORT_VERSION}: make one with `llama3-tools accept … --replay FILE --json FILE`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,6 @@ class Change:
     """The case's id."""
     repeat: int
     """Which repeat."""
-    command: str
-    """What was asked."""
     before: str
     """The verdict in the first run."""
     after: str
@@ -74,12 +72,8 @@ def read_report(path: Path) -> dict[str, Any]:
         report: object = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise RecordsError(f"{path}: not JSON: {error}; {_NO_REPORT}") from None
-    version = report.get("llama3_tools_report") if isinstance(report, dict) else None
-    if not isinstance(report, dict) or version is None:
+    if not isinstance(report, dict) or report.get("llama3_tools_report") != REPORT_VERSION:
         raise RecordsError(f"{path}: {_NO_REPORT}")
-    if version != REPORT_VERSION:
-        told = f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}"
-        raise RecordsError(f"{told}: make it again from its --results, with --replay and --json")
     try:
         compare_reports(report, report, "parsed"), compare_reports(report, report, "coerced")
         differences(report, report)
@@ -129,9 +123,7 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged:
     was, now = ({key: one[judged]["verdict"] for key, one in run.items()} for run in (first, second))
     common = [key for key in was if key in now]
     changes = [
-        Change(*key, second[key]["command"], was[key], now[key], second[key][judged]["detail"])
-        for key in common
-        if was[key] != now[key]
+        Change(*key, was[key], now[key], second[key][judged]["detail"]) for key in common if was[key] != now[key]
     ]
     gone = [key for key in was if key not in now]
     return Comparison(

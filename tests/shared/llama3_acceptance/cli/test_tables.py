@@ -67,11 +67,9 @@ def test_only_so_many_failures_are_printed() -> None:
     assert "kitchen[20]" not in "".join(failed(21).split())
 
 
-LIGHT = Change(
-    "light\u202e" + "-" * 20, 1, "Light", "passed", "wrong_value\x1b", "é\u200dé  light:\nroom is " + "x" * 200
-)
-DIMMED = Change("dim", 0, "Dim the hall", "wrong_type", "passed", "")
-ASKED = Change("joke", 0, "Tell a joke", "missing_call", "unknown_tool", "called ask")
+LIGHT = Change("light\u202e" + "-" * 20, 1, "passed", "wrong_value\x1b", "é\u200dé  light:\nroom is " + "x" * 200)
+DIMMED = Change("dim", 0, "wrong_type", "passed", "")
+ASKED = Change("joke", 0, "missing_call", "unknown_tool", "called ask")
 
 
 def test_a_comparison_stands_in_a_table_and_its_changes_below() -> None:

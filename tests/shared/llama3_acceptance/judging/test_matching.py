@@ -110,7 +110,6 @@ def test_all_differences_are_told_the_gravest_first():
         (None, "null"),
         (7, "the number 7"),
         ([1], "the array [1]"),
-        ([10**5000], "the array (too long or too deep to show)"),
     ],
 )
 def test_a_value_of_a_wrong_type_is_shown_with_its_type(value: object, shown: str):
