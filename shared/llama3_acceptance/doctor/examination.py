@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -208,18 +207,13 @@ def _check_path(base_url: str) -> None:
 
 def _health(connection: Connection, base_url: str) -> dict[str, Any]:
     """Return what an endpoint says of itself at `/healthz`; nothing if that is not an object."""
-    answer = connection.get("/healthz", base_url=urljoin(base_url, "/").rstrip("/"))
-    try:
-        health = json.loads(answer.raw)
-    except (ValueError, RecursionError):
-        return {}
+    health = connection.get("/healthz", base_url=urljoin(base_url, "/").rstrip("/")).body
     return health if isinstance(health, dict) else {}
 
 
 def _model_names(exchange: Exchange) -> list[str] | None:
-    if exchange.status != HTTPStatus.OK:
-        return None
+    body: Any = exchange.body if exchange.status == HTTPStatus.OK else None
     try:
-        return [str(one["id"]) for one in json.loads(exchange.raw)["data"]]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        return [str(one["id"]) for one in body["data"]]
+    except (LookupError, TypeError):
         return None

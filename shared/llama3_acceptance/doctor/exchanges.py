@@ -91,6 +91,11 @@ class Exchange:
         return self.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 
     @property
+    def body(self) -> object:
+        """The answer as JSON; `None` if it is none."""
+        return _json(self.raw)
+
+    @property
     def shown_status(self) -> str:
         """The status, as a sentence has it."""
         return f"HTTP {self.status}" if self.status else "no answer"
