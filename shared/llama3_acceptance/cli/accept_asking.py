@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from llama3_acceptance.cli.accept_options import Options
+from llama3_acceptance.cli.accept import Options
 from llama3_acceptance.cli.results_file import append, take_up
 from llama3_acceptance.cli.tables import print_failure
 from llama3_acceptance.running.asking import fingerprint, prompt_options

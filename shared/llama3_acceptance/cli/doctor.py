@@ -42,8 +42,8 @@ def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeo
     some questions.
     """
     from llama3_acceptance.doctor.advice import advise  # noqa: PLC0415 - `extract` does without
-    from llama3_acceptance.doctor.examination import examine  # noqa: PLC0415 - as above
     from llama3_acceptance.doctor.checks import find_faults  # noqa: PLC0415 - as above
+    from llama3_acceptance.doctor.examination import examine  # noqa: PLC0415 - as above
     from llama3_acceptance.running.records import to_json  # noqa: PLC0415 - as above
     from llama3_acceptance.running.runner import EndpointError  # noqa: PLC0415 - as above
 
