@@ -146,7 +146,7 @@ def _check_empty(response: object, message: object, *, is_without_text: bool) ->
         raise TypeError(f"expected {_EXPECTED}, got an error: {error}")
     if is_without_text and not any(_has(message, name) for name in ("content", "tool_calls")):
         raise TypeError(f"expected {_EXPECTED}, got {_shape(response)}")
-    if any(_holds_text(value) for _, value in _unknown_parts(message)):
+    if any(map(_holds_text, _unknown_parts(message).values())):
         raise TypeError(
             f"expected {_EXPECTED}, got a message that has its text in none of the known places: {_shape(message)}"
         )
@@ -154,18 +154,17 @@ def _check_empty(response: object, message: object, *, is_without_text: bool) ->
 
 def _check_no_calls(message: object) -> None:
     """Raise if a message without calls has something else that its key calls so."""
-    for key, value in _unknown_parts(message):
+    for key, value in _unknown_parts(message).items():
         if value and isinstance(value, (Mapping, list, tuple)) and _MAY_HOLD_CALLS.search(key):
             raise TypeError(
                 f"expected calls under 'tool_calls', got them, as it seems, under {key!r}: {_shape(message)}; rename it"
             )
 
 
-def _unknown_parts(message: object) -> Iterator[tuple[str, object]]:
-    """Yield what a program's own dict has that no API has."""
-    for key, value in message.items() if isinstance(message, Mapping) else ():
-        if key not in _BESIDE_TEXT and key not in _TEXT_KEYS:
-            yield str(key), value
+def _unknown_parts(message: object) -> dict[str, object]:
+    """Return what a program's own dict has that no API has."""
+    parts = message if isinstance(message, Mapping) else {}
+    return {str(key): value for key, value in parts.items() if key not in _BESIDE_TEXT and key not in _TEXT_KEYS}
 
 
 def _holds_text(value: object) -> bool:

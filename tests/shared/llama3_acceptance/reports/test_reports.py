@@ -77,8 +77,16 @@ def test_a_report_keeps_each_output_and_both_judgements() -> None:
     _, dim, _, hello = reported(MIXED, errors={"hello": "no response within 1 s"})["results"]
     parsed, coerced = dim.pop("parsed"), dim.pop("coerced")
     assert dim == {
-        "case": "dim", "repeat": 0, "command": "Dim the hall to 20", "tool": "set_light", "tags": ["numbers"],
-        "output": DIM, "reasoning": None, "latency": 0.5, "usage": {"completion_tokens": 7}, "error": None,
+        "case": "dim",
+        "repeat": 0,
+        "command": "Dim the hall to 20",
+        "tool": "set_light",
+        "tags": ["numbers"],
+        "output": DIM,
+        "reasoning": None,
+        "latency": 0.5,
+        "usage": {"completion_tokens": 7},
+        "error": None,
     }
     assert (parsed["verdict"], parsed["source"], coerced["verdict"]) == ("wrong_type", "text", "passed")
     calls = [judgement["calls"][0]["arguments"] for judgement in (parsed, coerced)]
