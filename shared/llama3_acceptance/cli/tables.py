@@ -25,14 +25,7 @@ _GAP = 2
 def print_results(
     screen: Console, results: Results, *, coerced: bool, thresholds: Iterable[ThresholdResult] = ()
 ) -> None:
-    """Print what failed and why, then the scores of a run by tool, by tag and by reason, and the thresholds.
-
-    Args:
-        screen: where to.
-        results: the run.
-        coerced: whether the judgement after coercion decides what failed.
-        thresholds: the shares that have to pass, as they were checked.
-    """
+    """Print what failed and why, then the scores of a run by tool, by tag and by reason, and the thresholds."""
     scores, run = score(results), results.run
     where = " ".join(part for part in (run.model, f"at {run.base_url}" if run.base_url else "") if part)
     screen.print(
@@ -96,13 +89,7 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
 
 
 def print_failure(screen: Console, result: CaseResult, *, coerced: bool) -> None:
-    """Print one response that failed, as soon as it is there.
-
-    Args:
-        screen: where to.
-        result: the response.
-        coerced: whether the judgement after coercion decides.
-    """
+    """Print one response that failed, as soon as it is there."""
     name, verdict, detail = _failure(result, coerced=coerced)
     screen.print(Text.assemble("first failure: ", name, "  ", (str(verdict), "red"), "  ", detail), soft_wrap=True)
 
@@ -115,15 +102,7 @@ def _failure(result: CaseResult, *, coerced: bool) -> tuple[Text, str, Text]:
 def print_comparison(
     screen: Console, before: str, after: str, comparisons: Iterable[Comparison], differences: Iterable[str] = ()
 ) -> None:
-    """Print what changed between two runs, for each judgement.
-
-    Args:
-        screen: where to.
-        before: the name of the first run.
-        after: the name of the second run.
-        comparisons: the comparison by each judgement.
-        differences: how the runs were made differently.
-    """
+    """Print what changed between two runs of these names, for each judgement, and how they were made differently."""
     for difference in differences:
         screen.print(Text(escape_invisible(difference), "yellow"), soft_wrap=True)
     names = {"parsed": "parsed", "coerced": "after coercion"}

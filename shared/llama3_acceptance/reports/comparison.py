@@ -83,12 +83,7 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say how two runs were made differently, one sentence for each value that is another: the model, a policy.
-
-    Args:
-        before: the first run's report.
-        after: the second run's.
-    """
+    """Say how two runs were made differently, one sentence for each value that is another: the model, a policy."""
     first, second = _described(before), _described(after)
     changes = [
         f"{name}: {_value(first, name)} → {_value(second, name)}"
@@ -112,13 +107,7 @@ def _value(described: Mapping[str, Any], name: str) -> str:
 
 
 def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged: Judged) -> Comparison:
-    """Compare two reports, as `report_json` gives them.
-
-    Args:
-        before: the first run.
-        after: the second run.
-        judged: which judgement is compared.
-    """
+    """Compare two reports, as `report_json` gives them, by one of the judgements."""
     first, second = _by_case(before), _by_case(after)
     was, now = ({key: one[judged]["verdict"] for key, one in run.items()} for run in (first, second))
     common = [key for key in was if key in now]

@@ -104,13 +104,7 @@ class ThresholdResult:
 def check_thresholds(
     results: Results, thresholds: Iterable[Threshold], *, coerced: bool = False
 ) -> tuple[ThresholdResult, ...]:
-    """Hold the responses of a run against thresholds.
-
-    Args:
-        results: the run.
-        thresholds: the shares that have to pass.
-        coerced: whether the judgement after coercion counts.
-    """
+    """Hold the responses of a run against thresholds, as the model wrote them or after coercion."""
 
     def held(threshold: Threshold) -> ThresholdResult:
         of = (one.judgements for one in results.results if threshold.name in threshold.names_of(one.case))

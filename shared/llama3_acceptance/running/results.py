@@ -76,13 +76,7 @@ def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats:
 
 
 def judge_record(record: Record, case: Case, suite: Suite) -> CaseResult:
-    """Judge one recorded response. What cannot be judged is a separate error.
-
-    Args:
-        record: the response.
-        case: the case that it answers.
-        suite: its suite.
-    """
+    """Judge one recorded response to a case. What cannot be judged is a separate error."""
     if record.error is not None:
         return _unjudged(case, record, record.error)
     answer = Answer()
