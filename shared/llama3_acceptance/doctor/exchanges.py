@@ -199,7 +199,7 @@ class Connection:
             return replace(exchange, error=_said(text))
         if body is None:
             return exchange
-        return _read_stream(exchange, text) if body.get("stream") else _read_whole(exchange, text)
+        return _read(exchange, text, is_stream=bool(body.get("stream")))
 
 
 def _text(response: httpx.Response) -> str:
@@ -235,60 +235,19 @@ def _json(text: str) -> object:
     return value
 
 
-def _read_whole(exchange: Exchange, text: str) -> Exchange:
-    body = _json(text)
-    choice = _first_choice(body)
-    message = choice.get("message") if choice is not None else None
-    if not isinstance(body, Mapping) or not isinstance(message, Mapping):
-        return replace(exchange, error="the answer is no chat completion")
-    return _put_together(exchange, [message], finish_reason_in(choice), body.get("usage"), is_completion=True)
-
-
-def _read_stream(exchange: Exchange, text: str) -> Exchange:
-    deltas: list[Mapping[str, Any]] = []
-    finish_reason, usage, is_done = None, None, False
-    for data in _events(text):
-        if data == "[DONE]":
-            is_done = True
-            continue
-        event = _json(data)
-        if not isinstance(event, Mapping):
-            continue
-        usage = event.get("usage") or usage
-        choice = _first_choice(event)
-        if choice is None:
-            continue
+def _read(exchange: Exchange, text: str, *, is_stream: bool) -> Exchange:
+    """Read a completion: one message, or the pieces of a stream put together."""
+    answers = list(_events(text)) if is_stream else [text]
+    messages, finish_reason, usage = list[Mapping[str, Any]](), None, None
+    for body in map(_json, answers):
+        choice = _first_choice(body)
         finish_reason = finish_reason_in(choice) or finish_reason
-        delta = choice.get("delta")
-        if isinstance(delta, Mapping):
-            deltas.append(delta)
-    if not deltas:
-        return replace(exchange, error="the answer is no stream of a chat completion")
-    error = "" if is_done or finish_reason else "the stream broke off: it has neither a finish_reason nor [DONE]"
-    whole = _put_together(exchange, deltas, finish_reason, usage, is_completion=not error)
-    return replace(whole, error=error or whole.error)
-
-
-def _events(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        if line.startswith("data:"):
-            yield line.removeprefix("data:").strip()
-
-
-def _first_choice(body: object) -> Mapping[str, Any] | None:
-    choices = body.get("choices") if isinstance(body, Mapping) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, Mapping) else None
-
-
-def _put_together(
-    exchange: Exchange,
-    messages: list[Mapping[str, Any]],
-    finish_reason: str | None,
-    usage: object,
-    *,
-    is_completion: bool,
-) -> Exchange:
+        usage = (body.get("usage") if isinstance(body, Mapping) else None) or usage
+        message = choice.get("delta" if is_stream else "message")
+        if isinstance(message, Mapping):
+            messages.append(message)
+    if not messages:
+        return replace(exchange, error=f"the answer is no {'stream of a ' * is_stream}chat completion")
     calls, texts, reasoning = ServerCalls(), list[str](), ""
     for message in messages:
         try:
@@ -300,20 +259,31 @@ def _put_together(
         for piece in parts.calls:
             calls.add(piece)
     is_decoded = any(map(_has_decoded_arguments, messages))
-    sent = tuple(
-        SentCall(call.name, call.arguments, call.text, call.id, is_decoded=is_decoded) for call in calls.gathered
-    )
+    is_whole = bool(not is_stream or finish_reason or "[DONE]" in answers)
     counts = usage if isinstance(usage, Mapping) else {}
     return replace(
         exchange,
+        error="" if is_whole else "the stream broke off: it has neither a finish_reason nor [DONE]",
         content="".join(texts)[:_LONGEST_TEXT],
         reasoning=reasoning,
-        calls=sent,
+        calls=tuple(SentCall(one.name, one.arguments, one.text, one.id, is_decoded) for one in calls.gathered),
         finish_reason=finish_reason,
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
-        is_completion=is_completion,
+        is_completion=is_whole,
     )
+
+
+def _events(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if line.startswith("data:"):
+            yield line.removeprefix("data:").strip()
+
+
+def _first_choice(body: object) -> Mapping[str, Any]:
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, Mapping) else {}
 
 
 def _has_decoded_arguments(message: Mapping[str, Any]) -> bool:
