@@ -15,7 +15,6 @@ from llama3_acceptance.doctor.finding import Finding
 _Check: TypeAlias = Callable[[Examination], Iterator[Finding]]
 
 _REFUSALS: tuple[_Check, ...] = (
-    access.unreachable,
     access.refused_key,
     access.missing_model,
     access.no_openai_server,
