@@ -144,31 +144,20 @@ class Connection:
         """Let the connection go."""
         self._client.close()
 
-    def get(self, path: str, *, base_url: str | None = None) -> Exchange:
-        """Get what is at a path.
+    def ask(self, path: str, body: Mapping[str, Any] | None = None, name: str = "") -> Exchange:
+        """Ask in a thread, and wait until the time is up: httpx bounds each step of a request, and not all of it.
 
         Args:
-            path: such as `/models`.
-            base_url: another address than the endpoint's.
+            path: such as `/models`, or an address.
+            body: the request for a chat completion, which is put together if it is a stream. `None`: get what is there.
+            name: the question's name; without one, the path.
         """
-        return self._exchange(path, "GET", f"{base_url or self._base_url}{path}", None)
-
-    def ask(self, name: str, body: Mapping[str, Any]) -> Exchange:
-        """Ask for a chat completion.
-
-        Args:
-            name: the question's name.
-            body: the request. With `stream`, the answer is put together.
-        """
-        return self._exchange(name, "POST", f"{self._base_url}/chat/completions", body)
-
-    def _exchange(self, name: str, method: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
-        """Ask in a thread, and wait until the time is up: httpx bounds each step of a request, and not all of it."""
+        name, url = name or path, f"{self._base_url}{path}" if path.startswith("/") else path
         answered, started = Future[Exchange](), time.monotonic()
 
         def ask() -> None:
             try:
-                answered.set_result(self._answer(name, method, url, body))
+                answered.set_result(self._answer(name, url, body))
             except BaseException as error:  # noqa: BLE001 - raised where it is waited for
                 answered.set_exception(error)
 
@@ -177,7 +166,7 @@ class Connection:
             exchange = answered.result(self.seconds_left)
         except FutureTimeoutError:
             exchange = Exchange(name, error="no answer in time", is_timeout=True)
-        return self._shown(replace(exchange, seconds=_since(started)))
+        return self._shown(replace(exchange, seconds=round(time.monotonic() - started, 3)))
 
     def _shown(self, exchange: Exchange) -> Exchange:
         """Hide what is secret, then shorten what came: half a secret cannot be found any more."""
@@ -186,8 +175,8 @@ class Connection:
         raw = exchange.raw if is_list else shortened(self.secrets.hide_in(exchange.raw), 2000)
         return replace(exchange, error=error, raw=raw)
 
-    def _answer(self, name: str, method: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
-        httpx = self._httpx
+    def _answer(self, name: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
+        httpx, method = self._httpx, "GET" if body is None else "POST"
         try:
             with self._client.stream(method, url, json=body, timeout=self.seconds_left + _GRACE) as response:
                 text, status = _text(response), response.status_code
@@ -209,10 +198,6 @@ def _text(response: httpx.Response) -> str:
         if len(data) > _LONGEST:
             break
     return data.decode("utf-8", "replace")
-
-
-def _since(started: float) -> float:
-    return round(time.monotonic() - started, 3)
 
 
 def _said(text: str) -> str:

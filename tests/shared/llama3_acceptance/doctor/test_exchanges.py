@@ -16,7 +16,7 @@ def asked(answer: object, *, stream: bool = False) -> Exchange:
     with LoopbackServer(lambda _: events) as server:
         connection = Connection(server.base_url, "none", 30)
         try:
-            return connection.ask("one", {"stream": stream})
+            return connection.ask("/chat/completions", {"stream": stream})
         finally:
             connection.close()
 
@@ -88,7 +88,7 @@ def test_another_answer_is_no_completion(body: object) -> None:
 def test_what_a_server_says_of_an_error_is_one_line(body: object, told: str) -> None:
     with LoopbackServer(lambda _: answer_json(body, status=400)) as server:
         connection = Connection(server.base_url, "none", 30)
-        exchange = connection.get("/models")
+        exchange = connection.ask("/models")
         connection.close()
     assert (exchange.status, exchange.error) == (400, told)
 
@@ -97,6 +97,6 @@ def test_a_fault_in_the_request_itself_is_raised_and_no_answer() -> None:
     connection = Connection("http://127.0.0.1:9/v1", "none", 30)
     try:
         with pytest.raises(TypeError, match="not JSON serializable"):
-            connection.ask("one", {"stream": object()})
+            connection.ask("/chat/completions", {"stream": object()})
     finally:
         connection.close()
