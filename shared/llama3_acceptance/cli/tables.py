@@ -13,7 +13,6 @@ from llama3_acceptance.reports.comparison import Change, Comparison
 from llama3_acceptance.reports.scores import Row, score
 from llama3_acceptance.reports.thresholds import ThresholdResult
 from llama3_acceptance.running.results import CaseResult, Results
-from llama3_acceptance.values import repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
@@ -33,17 +32,20 @@ def print_results(
     )
     failed = [one for one in results.results if not one.judgements.of(coerced=coerced).passed]
     _print_failed(screen, failed, coerced=coerced)
-    tables: list[tuple[str, Iterable[Row], Row | None]] = [("passed, by tool", scores.by_tool, scores.overall)]
-    tables += [("passed, by tag", scores.by_tag, None)] if scores.by_tag else []
-    tables += [("by reason", scores.by_reason, None)]
-    tables += [("allowances, of those that passed", scores.let_through, None)] if scores.let_through else []
-    for title, rows, total in tables:
-        screen.print()
-        table = _table(title, rows, total, gap=" ")
-        screen.print(table if _fits(screen, table) else _table(title, rows, total, gap="\n"))
+    for title, rows, total in (
+        ("passed, by tool", scores.by_tool, scores.overall),
+        ("passed, by tag", scores.by_tag, None),
+        ("by reason", scores.by_reason, None),
+        ("allowances, of those that passed", scores.let_through, None),
+    ):
+        if rows or total:
+            screen.print()
+            table = _table(title, rows, total, gap=" ")
+            screen.print(table if _fits(screen, table) else _table(title, rows, total, gap="\n"))
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     if results.missing:
-        screen.print(Text(f"\n{_count(len(results.missing), 'response')} missing: the run is not complete.", "yellow"))
+        told = f"{missing} responses are" if (missing := len(results.missing)) > 1 else "1 response is"
+        screen.print(Text(f"\n{told} missing: the run is not complete.", "yellow"))
     for one in thresholds:
         screen.print(Text(f"\n{escape_invisible(str(one))}", "green" if one.is_met else "red"), soft_wrap=True)
 
@@ -91,12 +93,13 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
 def print_failure(screen: Console, result: CaseResult, *, coerced: bool) -> None:
     """Print one response that failed, as soon as it is there."""
     name, verdict, detail = _failure(result, coerced=coerced)
-    screen.print(Text.assemble("first failure: ", name, "  ", (str(verdict), "red"), "  ", detail), soft_wrap=True)
+    told = ("first failure: ", escape_invisible(name), "  ", (verdict, "red"), "  ", _detail(detail))
+    screen.print(Text.assemble(*told), soft_wrap=True)
 
 
-def _failure(result: CaseResult, *, coerced: bool) -> tuple[Text, str, Text]:
+def _failure(result: CaseResult, *, coerced: bool) -> tuple[str, str, str]:
     judgement = result.judgements.of(coerced=coerced)
-    return Text(escape_invisible(result.name)), judgement.verdict.value, _detail(judgement.detail)
+    return result.name, judgement.verdict.value, judgement.detail
 
 
 def print_comparison(
@@ -126,25 +129,18 @@ def print_comparison(
 
 
 def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[Change]) -> None:
-    rows = [
-        (
-            Text(escape_invisible(repeat_name(one.case, one.repeat))),
-            escape_invisible(f"{one.before} → {one.after}"),
-            _detail(one.detail),
-        )
-        for one in changes
-    ]
+    rows = ((one.name, escape_invisible(f"{one.before} → {one.after}"), one.detail) for one in changes)
     _print_rows(screen, Text(heading, "bold"), style, rows)
 
 
-def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple[Text, str, Text]]) -> None:
+def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple[str, str, str]]) -> None:
     """Print responses, each with its verdict and the reason."""
     table = Table.grid(padding=(0, 2))
     table.add_column(overflow="fold")
     table.add_column(no_wrap=True, style=style)
     table.add_column(overflow="fold")
     for name, verdict, detail in rows:
-        table.add_row(name, Text(verdict), detail)
+        table.add_row(Text(escape_invisible(name)), Text(verdict), _detail(detail))
     if table.row_count:
         screen.print()
         screen.print(heading)
@@ -153,7 +149,3 @@ def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple
 
 def _detail(detail: str) -> Text:
     return Text(shortened(escape_invisible(" ".join(detail.split()), exact=True), 200))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s are' if number != 1 else ' is'}"

@@ -25,10 +25,8 @@ _NO_REPORT = f"no report of version {REPORT_VERSION}: make one with `llama3-tool
 class Change:
     """A response whose verdict is another one in the second run."""
 
-    case: str
-    """The case's id."""
-    repeat: int
-    """Which repeat."""
+    name: str
+    """The case, and which repeat if it is not the first."""
     before: str
     """The verdict in the first run."""
     after: str
@@ -112,7 +110,9 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged:
     was, now = ({key: one[judged]["verdict"] for key, one in run.items()} for run in (first, second))
     common = [key for key in was if key in now]
     changes = [
-        Change(*key, was[key], now[key], second[key][judged]["detail"]) for key in common if was[key] != now[key]
+        Change(repeat_name(*key), was[key], now[key], second[key][judged]["detail"])
+        for key in common
+        if was[key] != now[key]
     ]
     gone = [key for key in was if key not in now]
     return Comparison(

@@ -64,8 +64,8 @@ def test_only_so_many_failures_are_printed() -> None:
 
 
 def test_what_a_comparison_shows_commands_no_terminal_and_is_short() -> None:
-    light = Change("light\u202e" + "-" * 20, 1, "passed", "wrong_value\x1b", "é\u200dé  light:\nroom is " + "x" * 200)
-    half, dim = Score(2, 4), Change("dim", 0, "wrong_type", "passed", "")
+    light = Change("light\u202e" + "-" * 20, "passed", "wrong_value\x1b", "é\u200dé  light:\nroom is " + "x" * 200)
+    half, dim = Score(2, 4), Change("dim", "wrong_type", "passed", "")
     parsed = Comparison("parsed", half, half, (dim,), (light,), (), ("a", "b\x1b"), ("b\x1b",), ("c", "d"))
     told_before = ["model: a → b\x1b" + " x" * 30]
     shown = on_screen(

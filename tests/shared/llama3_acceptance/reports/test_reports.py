@@ -215,10 +215,10 @@ def test_a_comparison_names_what_was_fixed_and_what_broke() -> None:
     after = reported({"kitchen": "Done.", "dim": DIM.replace('"20"', "20"), "joke": KITCHEN, "hello": "Hi!"})
     parsed = compare_reports(before, after, "parsed")
     assert (parsed.before, parsed.after) == (Score(2, 4), Score(2, 4))
-    assert [(one.case, one.before) for one in parsed.fixed] == [("dim", "wrong_type"), ("hello", "unexpected_call")]
+    assert [(one.name, one.before) for one in parsed.fixed] == [("dim", "wrong_type"), ("hello", "unexpected_call")]
     broken = [("kitchen", "direct_answer_not_allowed"), ("joke", "wrong_tool")]
-    assert [(one.case, one.after) for one in parsed.broken] == broken
-    assert [one.case for one in compare_reports(before, after, "coerced").fixed] == ["hello"]
+    assert [(one.name, one.after) for one in parsed.broken] == broken
+    assert [one.name for one in compare_reports(before, after, "coerced").fixed] == ["hello"]
 
 
 def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_comparison_names_what_fails_for_another_reason_and_what_only_one_run_
         after=Score(0, 1),
         fixed=(),
         broken=(),
-        changed=(Change("kitchen", 0, "direct_answer_not_allowed", "wrong_value", WRONG),),
+        changed=(Change("kitchen", "direct_answer_not_allowed", "wrong_value", WRONG),),
         only_before=("dim", "joke"),
         lost=("joke",),
         only_after=("kitchen[1]",),
