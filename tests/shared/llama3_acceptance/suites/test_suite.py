@@ -349,27 +349,12 @@ cases:
 - {command: Ho, expect: none}
 """
     told = places(text, tmp_path)
-    assert told == [
-        "nam",
-        "tools[0]",
-        "prompt.format",
-        "prompt.tools_in",
-        "reading.formats",
-        "reading.repair",
-        "reading.starts_reasoning",
-        "policies.text_calls",
-        "policies.native_calls_only",
-        "match.equal",
-        "match.mode",
-        "cases[0].expect.mode",
-        "cases[0].tag",
-        "cases[1].command",
-        "cases[1].expect[1].argument",
-        "cases[1].expect[2]",
-        "cases[1].tags[0]",
-        "cases[1].tags[1]",
-        "cases[3].command",
-    ]
+    assert " ".join(told) == (
+        "nam tools[0] prompt.format prompt.tools_in reading.formats reading.repair reading.starts_reasoning "
+        "policies.text_calls policies.native_calls_only match.equal match.mode cases[0].expect.mode cases[0].tag "
+        "cases[1].command cases[1].expect[1].argument cases[1].expect[2] cases[1].tags[0] cases[1].tags[1] "
+        "cases[3].command"
+    )
     in_order = re.sub(r"(?m)^(nam|prompt|reading|policies|match|- .name: f).*\n|, mode: some|, tag: ..", "", text)
     assert places(in_order, tmp_path) == [
         "cases[0].expect.arguments.c",
