@@ -97,7 +97,7 @@ def test_what_is_no_response_is_refused(response: object, found: str):
 
 
 def test_a_dict_of_a_program_is_read_where_its_meaning_is_clear():
-    message = {"assistant_message": "Hello!", "tool_calls": [], "stop_reason": "complete"}
+    message = {"assistant_message": "Hello!", "tool_calls": [], "mood": {"good": 1}, "stop_reason": "complete"}
     assert read_response(message) == Answer("Hello!", finish_reason="complete")
 
 
