@@ -228,7 +228,7 @@ def test_the_report_has_all_answers_and_no_secret() -> None:
     [
         ("me:p%40ss%22word", "none", 'p@ss"word, p%40ss%22word', "(hidden), (hidden)"),
         ("me:secret", "none", "Basic bWU6c2VjcmV0", "Basic (hidden)"),
-        ("a-token", "none", "no user a-token here", "no user (hidden) here"),
+        ("a-token", "none", "no user a-token here, Basic YS10b2tlbjo=", "no user (hidden) here, Basic (hidden)"),
         ("", "a1", "the key a1 is wrong, a15 as well", "the key (hidden) is wrong, a15 as well"),
         ("", 'with"quote', 'the key with"quote', "the key (hidden)"),
     ],
