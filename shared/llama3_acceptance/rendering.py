@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
 from llama3_acceptance.values import ArgumentRule, ExpectedCall, FoundCall, Suite
+from llama3_tools.text.json_writing import write_json
 from llama3_tools.values import shortened
 
 _FEW = 8
@@ -70,10 +70,7 @@ def _shown_option(value: Any) -> str:  # noqa: ANN401 - of any of the three
 
 def shown_json(value: object) -> str:
     """Return a value as JSON has it; what JSON does not have, as Python does."""
-    try:
-        return json.dumps(value, ensure_ascii=False, default=repr)
-    except (ValueError, RecursionError):  # an integer that has more digits than Python writes; very deep nesting
-        return "(too long or too deep to show)"
+    return write_json(value, default=repr)
 
 
 def shown_call(call: FoundCall) -> str:

@@ -276,8 +276,6 @@ class Suite:
     extractor: Extractor = field(init=False, repr=False, compare=False)
     """Finds the calls in text, those of undeclared tools included: they are a verdict, and no answer in words. What was
     thought is split off."""
-    _thinking: Extractor = field(init=False, repr=False, compare=False)
-    """Takes thoughts out of a text, and nothing else."""
 
     def __post_init__(self) -> None:
         """Make the extractor, once for all cases.
@@ -292,8 +290,6 @@ class Suite:
             self._check_strict()
         options = ReadOptions(**asdict(self.reading), on_unknown_tool="call", split_reasoning=True)
         object.__setattr__(self, "extractor", Extractor(self.tools or None, options=options))
-        thinking = ReadOptions(formats="none", split_reasoning=True, starts_reasoning=self.reading.starts_reasoning)
-        object.__setattr__(self, "_thinking", Extractor(options=thinking))
 
     def _check_strict(self) -> None:
         if self.policies.native_calls_only or not self.policies.text_calls:
@@ -310,7 +306,8 @@ class Suite:
 
     def without_thoughts(self, text: str) -> str:
         """Return a text without its reasoning."""
-        return self._thinking.extract(text).content or ""
+        thinking = Extractor(formats="none", split_reasoning=True, starts_reasoning=self.reading.starts_reasoning)
+        return thinking.extract(text).content or ""
 
     def behind_reasoning(self, reasoning: str | None) -> Suite:
         """Return the suite for texts whose reasoning came separately: such a text does not begin inside reasoning."""

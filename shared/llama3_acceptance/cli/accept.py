@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from llama3_acceptance.cli.endpoint_options import endpoint_options
+from llama3_acceptance.cli.endpoint_options import FiniteRange, endpoint_options
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.text import read_json
+
+if TYPE_CHECKING:
+    from llama3_acceptance.reports.comparison import Judged
+    from llama3_acceptance.running.runner import Settings
 
 _FILE = click.Path(path_type=Path)
 _MOST_REPEATS = 10_000
@@ -23,6 +28,26 @@ _ASKING = frozenset({*_SETTINGS, "base_url", "model", "api_key", "results_file",
 """What only says whom to ask, how, and where to keep what comes."""
 _COMPARING = frozenset({"compare", "judged", "color"})
 """What a comparison looks at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options with which the command was run."""
+
+    suite_file: Path
+    base_url: str | None
+    model: str | None
+    api_key: str
+    settings: Settings
+    judged: Judged
+    min_pass: tuple[str, ...]
+    results_file: Path | None
+    resume: bool
+    fail_fast: bool
+    replay: Path | None
+    json_file: Path | None
+    junit: Path | None
+    html: Path | None
 
 
 def _json_object(_ctx: click.Context, _param: click.Parameter, value: str) -> dict[str, Any]:
@@ -70,7 +95,7 @@ def _leave_out(why: str, options: list[str]) -> None:
 @click.option(
     "--repeats", type=click.IntRange(1, _MOST_REPEATS), default=1, show_default=True, help="How often to ask each case."
 )
-@click.option("--temperature", type=click.FloatRange(0), default=0, show_default=True, help="The sampling temperature.")
+@click.option("--temperature", type=FiniteRange(0), default=0, show_default=True, help="The sampling temperature.")
 @click.option("--seed", type=int, help="The seed of the first repeat; each further repeat takes the next number.")
 @click.option(
     "--max-tokens", type=click.IntRange(1), default=1024, show_default=True, help="The longest answer, in tokens."
@@ -123,8 +148,7 @@ def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed 
     end.
     """
     _check_together(click.get_current_context())
-    from llama3_acceptance.cli.accept_options import Options  # noqa: PLC0415 - slow, and `extract` does without
-    from llama3_acceptance.cli.acceptance_run import compare, run  # noqa: PLC0415 - as above
+    from llama3_acceptance.cli.acceptance_run import compare, run  # noqa: PLC0415 - slow, and `extract` does without
     from llama3_acceptance.running.runner import Settings  # noqa: PLC0415 - as above
 
     screen = console(color)

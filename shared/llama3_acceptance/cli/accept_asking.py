@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from llama3_acceptance.cli.accept_options import Options
+from llama3_acceptance.cli.accept import Options
 from llama3_acceptance.cli.results_file import append, take_up
 from llama3_acceptance.cli.tables import print_failure
 from llama3_acceptance.running.asking import fingerprint, prompt_options
@@ -40,10 +40,9 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
     records: tuple[Record, ...] = ()
     if options.results_file is not None:
         run, records = take_up(options.results_file, run, resume=options.resume)
-    done = {(one.case, one.repeat) for one in records if one.error is None and one.repeat < repeats}
-    kept = {(one.case, one.repeat): one for one in records if (one.case, one.repeat) in done}
-    trouble = None
-    watch = _Watch(errors, suite, options)
+    kept = {(one.case, one.repeat): one for one in records if one.error is None and one.repeat < repeats}
+    done, trouble = set(kept), None
+    look = _first_failure(errors, suite, options)
     try:
         with _progress(errors, len(suite.cases) * repeats, len(done)) as advance:
 
@@ -52,10 +51,10 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
                 if options.results_file is not None:
                     append(options.results_file, run, record)
                 advance(record)
-                watch.look(record)
+                look(record)
 
             for record in kept.values():
-                watch.look(record, is_new=False)
+                look(record)
             endpoint = Endpoint(options.base_url, options.model, options.api_key)
             run_suite(suite, endpoint, settings, take, done=done)
     except _FirstFailureError:
@@ -110,33 +109,23 @@ class _FirstFailureError(Exception):
     """A response failed, and nothing more is to be asked."""
 
 
-class _Watch:
-    """Looks at each response as it comes: shows the first one that fails, and ends the run there if that is wanted."""
+def _first_failure(errors: Console, suite: Suite, options: Options) -> Callable[[Record], None]:
+    """Return what looks at each response: it shows the first one that fails, and ends the run there if asked to."""
+    cases = {case.id: case for case in suite.cases}
+    is_coerced, has_failed = options.judged == "coerced", False
 
-    def __init__(self, errors: Console, suite: Suite, options: Options) -> None:
-        self._errors = errors
-        self._suite = suite
-        self._cases = {case.id: case for case in suite.cases}
-        self._is_coerced = options.judged == "coerced"
-        self._fails_fast = options.fail_fast
-        self._has_failed = False
-
-    def look(self, record: Record, *, is_new: bool = True) -> None:
-        """Look at a response; of those that were there before, none is shown.
-
-        Raises:
-            _FirstFailureError: it failed, and the run is to end there.
-        """
-        if self._has_failed or record.case not in self._cases:
+    def look(record: Record) -> None:
+        nonlocal has_failed
+        if has_failed or record.case not in cases:
             return
-        result = judge_record(record, self._cases[record.case], self._suite)
-        if result.judgement(coerced=self._is_coerced).passed:
-            return
-        self._has_failed = True
-        if is_new or self._fails_fast:
-            print_failure(self._errors, result, coerced=self._is_coerced)
-        if self._fails_fast:
+        result = judge_record(record, cases[record.case], suite)
+        has_failed = not result.judgements.of(coerced=is_coerced).passed
+        if has_failed:
+            print_failure(errors, result, coerced=is_coerced)
+        if has_failed and options.fail_fast:
             raise _FirstFailureError
+
+    return look
 
 
 @contextmanager

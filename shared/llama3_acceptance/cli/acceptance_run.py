@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 from rich.console import Console
 
+from llama3_acceptance.cli.accept import Options
 from llama3_acceptance.cli.accept_asking import ask_and_judge
-from llama3_acceptance.cli.accept_options import Options, check_files, read_thresholds
 from llama3_acceptance.cli.tables import print_comparison, print_results
 from llama3_acceptance.reports.comparison import Judged, compare_reports, differences, read_report
 from llama3_acceptance.reports.html_page import report_html
 from llama3_acceptance.reports.json_report import report_json
 from llama3_acceptance.reports.junit import report_junit
-from llama3_acceptance.reports.thresholds import Threshold, check_thresholds
+from llama3_acceptance.reports.thresholds import Threshold, check_thresholds, parse_threshold
 from llama3_acceptance.running.asking import fingerprint
 from llama3_acceptance.running.records import Recording, RecordsError, Run, read_records, to_json
 from llama3_acceptance.running.results import Results, judge_records
@@ -59,8 +60,8 @@ def run(screen: Console, errors: Console, options: Options) -> int:
     """
     with _explained():
         suite = load_suite(options.suite_file)
-        wanted = read_thresholds(options, suite)
-        check_files(options)
+        wanted = _read_thresholds(options, suite)
+        _check_files(options)
         if options.replay is not None:
             recording = read_records(options.replay)
             results, trouble = _judged(suite, recording), None
@@ -78,9 +79,40 @@ def run(screen: Console, errors: Console, options: Options) -> int:
     if thresholds:
         are_enough = all(one.is_met for one in thresholds)
     else:
-        are_enough = all(one.judgement(coerced=is_coerced).passed for one in results.results)
+        are_enough = all(one.judgements.of(coerced=is_coerced).passed for one in results.results)
     has_all = not results.missing and all(one.error is None for one in results.results)
     return PASSED if are_enough and has_all else CASES_FAILED
+
+
+def _read_thresholds(options: Options, suite: Suite) -> tuple[Threshold, ...]:
+    try:
+        return tuple(parse_threshold(text, suite) for text in options.min_pass)
+    except ValueError as error:
+        raise click.UsageError(f"--min-pass: {error}") from None
+
+
+def _check_files(options: Options) -> None:
+    """Refuse before anything is asked what could not be written afterwards, or would be written over."""
+    read = {"SUITE": options.suite_file, "--replay": options.replay}
+    written = {
+        "--results": options.results_file,
+        "--json": options.json_file,
+        "--junit": options.junit,
+        "--html": options.html,
+    }
+    taken: dict[Path, str] = {}
+    for option, path in {**read, **written}.items():
+        if path is None:
+            continue
+        if option in written and (path.is_dir() or not path.parent.is_dir()):
+            raise CannotRunError(f"{path}: cannot be written: it is a folder, or its folder does not exist")
+        if path.exists() and not path.is_file():
+            continue  # such as /dev/null
+        other = taken.setdefault(path.resolve(), option)
+        if other != option:
+            raise CannotRunError(f"{path} is named twice, by {other} and by {option}")
+    if options.resume and options.results_file is None:
+        raise click.UsageError("--resume continues a file: name it with --results")
 
 
 def _write_reports(errors: Console, results: Results, options: Options, thresholds: Sequence[Threshold]) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from llama3_acceptance.cli.endpoint_options import endpoint_options
+from llama3_tools import __version__
 from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.cli.status import CASES_FAILED, COULD_NOT_RUN, PASSED, CannotRunError
 from llama3_tools.errors import MissingExtraError
@@ -19,7 +22,11 @@ from llama3_tools.text.escaping import escape_invisible
 
 if TYPE_CHECKING:
     from llama3_acceptance.doctor.advice import Advice
+    from llama3_acceptance.doctor.examination import Examination
     from llama3_acceptance.doctor.finding import Finding
+
+DOCTOR_VERSION = 1
+"""What a report has under `llama3_tools_doctor`. It changes if something in it is renamed or goes away."""
 
 
 @click.command(short_help="Find out why a model does not call its tools.")
@@ -35,9 +42,8 @@ def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeo
     some questions.
     """
     from llama3_acceptance.doctor.advice import advise  # noqa: PLC0415 - `extract` does without
+    from llama3_acceptance.doctor.checks import find_faults  # noqa: PLC0415 - as above
     from llama3_acceptance.doctor.examination import examine  # noqa: PLC0415 - as above
-    from llama3_acceptance.doctor.findings import find_faults  # noqa: PLC0415 - as above
-    from llama3_acceptance.doctor.report import doctor_report  # noqa: PLC0415 - as above
     from llama3_acceptance.running.records import to_json  # noqa: PLC0415 - as above
     from llama3_acceptance.running.runner import EndpointError  # noqa: PLC0415 - as above
 
@@ -50,13 +56,30 @@ def doctor(*, color: ColorChoice, base_url: str, model: str, api_key: str, timeo
     findings = find_faults(examination)
     advice = advise(examination, findings)
     if as_json:
-        click.echo(to_json(doctor_report(examination, findings, advice), indent=2))
+        click.echo(to_json(_report(examination, findings, advice), indent=2))
     else:
         is_complete = not examination.unanswered
         _print(screen, f"{model} at {examination.base_url}", findings, advice, is_complete=is_complete)
     if any(finding.is_fault for finding in findings):
         sys.exit(CASES_FAILED)
     sys.exit(COULD_NOT_RUN if examination.unanswered else PASSED)
+
+
+def _report(examination: Examination, findings: Sequence[Finding], advice: Advice) -> dict[str, Any]:
+    """Return all that was found and all that was answered, as JSON for a bug report. What is secret is hidden."""
+    hide_in = examination.secrets.hide_in
+    return {
+        "llama3_tools_doctor": DOCTOR_VERSION,
+        "llama3_tools": __version__,
+        "python": platform.python_version(),
+        "base_url": examination.base_url,
+        "model": examination.model,
+        "is_healthy": not (any(finding.is_fault for finding in findings) or examination.unanswered),
+        "findings": [hide_in(asdict(finding)) for finding in findings],
+        "advice": asdict(advice),
+        "answers": [hide_in(asdict(exchange)) for exchange in examination.exchanges.values()],
+        "not_asked": list(examination.unanswered),
+    }
 
 
 @contextmanager

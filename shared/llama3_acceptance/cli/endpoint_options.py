@@ -10,14 +10,15 @@ import click
 from click.decorators import FC
 
 
-class _Seconds(click.FloatRange):
-    """A number of seconds; `FloatRange` alone would take `nan`."""
+class FiniteRange(click.FloatRange):
+    """A range of numbers that JSON and clocks have; `FloatRange` alone would take `nan`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - as in click
-        seconds = float(super().convert(value, param, ctx))
-        if math.isnan(seconds):
-            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
-        return seconds
+        """Return a number in the range, or say why it is none."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 def endpoint_options(*, required: bool, timeout_help: str) -> Callable[[FC], FC]:
@@ -47,7 +48,7 @@ def endpoint_options(*, required: bool, timeout_help: str) -> Callable[[FC], FC]
         ),
         click.option(
             "--timeout",
-            type=_Seconds(0, 86_400, min_open=True),
+            type=FiniteRange(0, 86_400, min_open=True),
             default=120,
             show_default=True,
             help=timeout_help,

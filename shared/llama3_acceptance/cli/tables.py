@@ -13,7 +13,6 @@ from llama3_acceptance.reports.comparison import Change, Comparison
 from llama3_acceptance.reports.scores import Row, score
 from llama3_acceptance.reports.thresholds import ThresholdResult
 from llama3_acceptance.running.results import CaseResult, Results
-from llama3_acceptance.values import repeat_name
 from llama3_tools.text.escaping import escape_invisible
 from llama3_tools.values import shortened
 
@@ -25,32 +24,28 @@ _GAP = 2
 def print_results(
     screen: Console, results: Results, *, coerced: bool, thresholds: Iterable[ThresholdResult] = ()
 ) -> None:
-    """Print what failed and why, then the scores of a run by tool, by tag and by reason, and the thresholds.
-
-    Args:
-        screen: where to.
-        results: the run.
-        coerced: whether the judgement after coercion decides what failed.
-        thresholds: the shares that have to pass, as they were checked.
-    """
+    """Print what failed and why, then the scores of a run by tool, by tag and by reason, and the thresholds."""
     scores, run = score(results), results.run
     where = " ".join(part for part in (run.model, f"at {run.base_url}" if run.base_url else "") if part)
     screen.print(
         Text.assemble((escape_invisible(results.suite.name), "bold"), f"  {escape_invisible(where)}"), soft_wrap=True
     )
-    failed = [one for one in results.results if not one.judgement(coerced=coerced).passed]
+    failed = [one for one in results.results if not one.judgements.of(coerced=coerced).passed]
     _print_failed(screen, failed, coerced=coerced)
-    tables: list[tuple[str, Iterable[Row], Row | None]] = [("passed, by tool", scores.by_tool, scores.overall)]
-    tables += [("passed, by tag", scores.by_tag, None)] if scores.by_tag else []
-    tables += [("by reason", scores.by_reason, None)]
-    tables += [("allowances, of those that passed", scores.let_through, None)] if scores.let_through else []
-    for title, rows, total in tables:
-        screen.print()
-        table = _table(title, rows, total, gap=" ")
-        screen.print(table if _fits(screen, table) else _table(title, rows, total, gap="\n"))
+    for title, rows, total in (
+        ("passed, by tool", scores.by_tool, scores.overall),
+        ("passed, by tag", scores.by_tag, None),
+        ("by reason", scores.by_reason, None),
+        ("allowances, of those that passed", scores.let_through, None),
+    ):
+        if rows or total:
+            screen.print()
+            table = _table(title, rows, total, gap=" ")
+            screen.print(table if _fits(screen, table) else _table(title, rows, total, gap="\n"))
     screen.print(Text("\nshare of the responses, and its 95 % interval (Wilson)", "dim"))
     if results.missing:
-        screen.print(Text(f"\n{_count(len(results.missing), 'response')} missing: the run is not complete.", "yellow"))
+        told = f"{missing} responses are" if (missing := len(results.missing)) > 1 else "1 response is"
+        screen.print(Text(f"\n{told} missing: the run is not complete.", "yellow"))
     for one in thresholds:
         screen.print(Text(f"\n{escape_invisible(str(one))}", "green" if one.is_met else "red"), soft_wrap=True)
 
@@ -96,34 +91,21 @@ def _print_failed(screen: Console, failed: list[CaseResult], *, coerced: bool) -
 
 
 def print_failure(screen: Console, result: CaseResult, *, coerced: bool) -> None:
-    """Print one response that failed, as soon as it is there.
-
-    Args:
-        screen: where to.
-        result: the response.
-        coerced: whether the judgement after coercion decides.
-    """
+    """Print one response that failed, as soon as it is there."""
     name, verdict, detail = _failure(result, coerced=coerced)
-    screen.print(Text.assemble("first failure: ", name, "  ", (str(verdict), "red"), "  ", detail), soft_wrap=True)
+    told = ("first failure: ", escape_invisible(name), "  ", (verdict, "red"), "  ", _detail(detail))
+    screen.print(Text.assemble(*told), soft_wrap=True)
 
 
-def _failure(result: CaseResult, *, coerced: bool) -> tuple[Text, str, Text]:
-    judgement = result.judgement(coerced=coerced)
-    return Text(escape_invisible(result.name)), judgement.verdict.value, _detail(judgement.detail)
+def _failure(result: CaseResult, *, coerced: bool) -> tuple[str, str, str]:
+    judgement = result.judgements.of(coerced=coerced)
+    return result.name, judgement.verdict.value, judgement.detail
 
 
 def print_comparison(
     screen: Console, before: str, after: str, comparisons: Iterable[Comparison], differences: Iterable[str] = ()
 ) -> None:
-    """Print what changed between two runs, for each judgement.
-
-    Args:
-        screen: where to.
-        before: the name of the first run.
-        after: the name of the second run.
-        comparisons: the comparison by each judgement.
-        differences: how the runs were made differently.
-    """
+    """Print what changed between two runs of these names, for each judgement, and how they were made differently."""
     for difference in differences:
         screen.print(Text(escape_invisible(difference), "yellow"), soft_wrap=True)
     names = {"parsed": "parsed", "coerced": "after coercion"}
@@ -147,25 +129,18 @@ def print_comparison(
 
 
 def _print_changes(screen: Console, heading: str, style: str, changes: Iterable[Change]) -> None:
-    rows = [
-        (
-            Text(escape_invisible(repeat_name(one.case, one.repeat))),
-            escape_invisible(f"{one.before} → {one.after}"),
-            _detail(one.detail),
-        )
-        for one in changes
-    ]
+    rows = ((one.name, escape_invisible(f"{one.before} → {one.after}"), one.detail) for one in changes)
     _print_rows(screen, Text(heading, "bold"), style, rows)
 
 
-def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple[Text, str, Text]]) -> None:
+def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple[str, str, str]]) -> None:
     """Print responses, each with its verdict and the reason."""
     table = Table.grid(padding=(0, 2))
     table.add_column(overflow="fold")
     table.add_column(no_wrap=True, style=style)
     table.add_column(overflow="fold")
     for name, verdict, detail in rows:
-        table.add_row(name, Text(verdict), detail)
+        table.add_row(Text(escape_invisible(name)), Text(verdict), _detail(detail))
     if table.row_count:
         screen.print()
         screen.print(heading)
@@ -174,7 +149,3 @@ def _print_rows(screen: Console, heading: Text, style: str, rows: Iterable[tuple
 
 def _detail(detail: str) -> Text:
     return Text(shortened(escape_invisible(" ".join(detail.split()), exact=True), 200))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s are' if number != 1 else ' is'}"

@@ -6,14 +6,12 @@
 - `said`: what an answer says, and how a stream differs from it
 - `examination`: the order of the questions
 - `finding`: what a finding is
-- `checks`: what is wrong, and what to do
-- `findings`: the order of the checks
+- `checks`: what is wrong, and what to do, in the order in which it is told
 - `advice`: the lines that work with the server
-- `report`: all of it as JSON
 """
 
+from llama3_acceptance.doctor.checks import find_faults
 from llama3_acceptance.doctor.examination import Examination, examine
 from llama3_acceptance.doctor.finding import Finding
-from llama3_acceptance.doctor.findings import find_faults
 
 __all__ = ["Examination", "Finding", "examine", "find_faults"]

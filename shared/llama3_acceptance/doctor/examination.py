@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -30,7 +30,6 @@ from llama3_tools.chat.finish_reason import is_complete
 _LISTED = "models"
 _ELSEWHERE = "models under /v1"
 _WITH_TOOLS = tuple(name for name, body in QUESTIONS.items() if "tools" in body)
-_REFUSED_KEYS = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,6 @@ class Examination:
     as far as the gateway tells."""
     secrets: Secrets = field(default=Secrets("", "none"), repr=False, compare=False)
     """What has to be hidden in a report."""
-    _read: dict[Exchange, Extraction] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What the extractor has made of the answers so far."""
 
     def __getitem__(self, name: str) -> Exchange:
         """Return the answer to a question; one without anything if it was not asked."""
@@ -99,10 +96,7 @@ class Examination:
 
     def read(self, name: str) -> Extraction:
         """Return what the extractor makes of the text of an answer."""
-        answer = self[name]
-        if answer not in self._read:
-            self._read[answer] = _EXTRACTOR.extract(answer.content, complete=is_complete(answer.finish_reason))
-        return self._read[answer]
+        return _read(self[name])
 
     def said(self, name: str) -> Said | None:
         """Return what an answer says; `None` if there is no answer."""
@@ -116,6 +110,11 @@ class Examination:
 
 
 _EXTRACTOR = Extractor(list(TOOLS.values()), on_unknown_tool="call", split_reasoning=True)
+
+
+@lru_cache
+def _read(answer: Exchange) -> Extraction:
+    return _EXTRACTOR.extract(answer.content, complete=is_complete(answer.finish_reason))
 
 
 def examine(
@@ -153,11 +152,11 @@ def examine(
     max_tokens = MAX_TOKENS
     try:
         on_question(_LISTED)
-        exchanges[_LISTED] = connection.get("/models")
+        exchanges[_LISTED] = connection.ask("/models")
         if not of[_LISTED].status:
             return of
         if of.models is None and not base_url.rstrip("/").endswith("/v1"):
-            exchanges[_ELSEWHERE] = connection.get("/v1/models")
+            exchanges[_ELSEWHERE] = connection.ask("/v1/models")
         for name in QUESTIONS:
             if _is_needless(name, of):
                 continue
@@ -165,11 +164,11 @@ def examine(
                 not_asked.append(name)
                 continue
             on_question(name)
-            exchanges[name] = answer = connection.ask(name, request_body(name, model, max_tokens))
+            exchanges[name] = answer = connection.ask("/chat/completions", request_body(name, model, max_tokens), name)
             if name == "one" and of.is_still_thinking(name):
                 max_tokens = THINKING_TOKENS
-                exchanges[name] = connection.ask(name, request_body(name, model, max_tokens))
-            if name == "plain" and (answer.status in _REFUSED_KEYS or not answer.is_answered):
+                exchanges[name] = connection.ask("/chat/completions", request_body(name, model, max_tokens), name)
+            if name == "plain" and not answer.is_answered:
                 break
     finally:
         connection.close()
@@ -208,18 +207,13 @@ def _check_path(base_url: str) -> None:
 
 def _health(connection: Connection, base_url: str) -> dict[str, Any]:
     """Return what an endpoint says of itself at `/healthz`; nothing if that is not an object."""
-    answer = connection.get("/healthz", base_url=urljoin(base_url, "/").rstrip("/"))
-    try:
-        health = json.loads(answer.raw)
-    except (ValueError, RecursionError):
-        return {}
+    health = connection.ask(urljoin(base_url, "/healthz")).body
     return health if isinstance(health, dict) else {}
 
 
 def _model_names(exchange: Exchange) -> list[str] | None:
-    if exchange.status != HTTPStatus.OK:
-        return None
+    body: Any = exchange.body if exchange.status == HTTPStatus.OK else None
     try:
-        return [str(one["id"]) for one in json.loads(exchange.raw)["data"]]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        return [str(one["id"]) for one in body["data"]]
+    except (LookupError, TypeError):
         return None

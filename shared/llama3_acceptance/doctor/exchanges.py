@@ -91,6 +91,11 @@ class Exchange:
         return self.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 
     @property
+    def body(self) -> object:
+        """The answer as JSON; `None` if it is none."""
+        return _json(self.raw)
+
+    @property
     def shown_status(self) -> str:
         """The status, as a sentence has it."""
         return f"HTTP {self.status}" if self.status else "no answer"
@@ -139,31 +144,20 @@ class Connection:
         """Let the connection go."""
         self._client.close()
 
-    def get(self, path: str, *, base_url: str | None = None) -> Exchange:
-        """Get what is at a path.
+    def ask(self, path: str, body: Mapping[str, Any] | None = None, name: str = "") -> Exchange:
+        """Ask in a thread, and wait until the time is up: httpx bounds each step of a request, and not all of it.
 
         Args:
-            path: such as `/models`.
-            base_url: another address than the endpoint's.
+            path: such as `/models`, or an address.
+            body: the request for a chat completion, which is put together if it is a stream. `None`: get what is there.
+            name: the question's name; without one, the path.
         """
-        return self._exchange(path, "GET", f"{base_url or self._base_url}{path}", None)
-
-    def ask(self, name: str, body: Mapping[str, Any]) -> Exchange:
-        """Ask for a chat completion.
-
-        Args:
-            name: the question's name.
-            body: the request. With `stream`, the answer is put together.
-        """
-        return self._exchange(name, "POST", f"{self._base_url}/chat/completions", body)
-
-    def _exchange(self, name: str, method: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
-        """Ask in a thread, and wait until the time is up: httpx bounds each step of a request, and not all of it."""
+        name, url = name or path, f"{self._base_url}{path}" if path.startswith("/") else path
         answered, started = Future[Exchange](), time.monotonic()
 
         def ask() -> None:
             try:
-                answered.set_result(self._answer(name, method, url, body))
+                answered.set_result(self._answer(name, url, body))
             except BaseException as error:  # noqa: BLE001 - raised where it is waited for
                 answered.set_exception(error)
 
@@ -172,7 +166,7 @@ class Connection:
             exchange = answered.result(self.seconds_left)
         except FutureTimeoutError:
             exchange = Exchange(name, error="no answer in time", is_timeout=True)
-        return self._shown(replace(exchange, seconds=_since(started)))
+        return self._shown(replace(exchange, seconds=round(time.monotonic() - started, 3)))
 
     def _shown(self, exchange: Exchange) -> Exchange:
         """Hide what is secret, then shorten what came: half a secret cannot be found any more."""
@@ -181,8 +175,8 @@ class Connection:
         raw = exchange.raw if is_list else shortened(self.secrets.hide_in(exchange.raw), 2000)
         return replace(exchange, error=error, raw=raw)
 
-    def _answer(self, name: str, method: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
-        httpx = self._httpx
+    def _answer(self, name: str, url: str, body: Mapping[str, Any] | None) -> Exchange:
+        httpx, method = self._httpx, "GET" if body is None else "POST"
         try:
             with self._client.stream(method, url, json=body, timeout=self.seconds_left + _GRACE) as response:
                 text, status = _text(response), response.status_code
@@ -194,7 +188,7 @@ class Connection:
             return replace(exchange, error=_said(text))
         if body is None:
             return exchange
-        return _read_stream(exchange, text) if body.get("stream") else _read_whole(exchange, text)
+        return _read(exchange, text, is_stream=bool(body.get("stream")))
 
 
 def _text(response: httpx.Response) -> str:
@@ -204,10 +198,6 @@ def _text(response: httpx.Response) -> str:
         if len(data) > _LONGEST:
             break
     return data.decode("utf-8", "replace")
-
-
-def _since(started: float) -> float:
-    return round(time.monotonic() - started, 3)
 
 
 def _said(text: str) -> str:
@@ -230,60 +220,19 @@ def _json(text: str) -> object:
     return value
 
 
-def _read_whole(exchange: Exchange, text: str) -> Exchange:
-    body = _json(text)
-    choice = _first_choice(body)
-    message = choice.get("message") if choice is not None else None
-    if not isinstance(body, Mapping) or not isinstance(message, Mapping):
-        return replace(exchange, error="the answer is no chat completion")
-    return _put_together(exchange, [message], finish_reason_in(choice), body.get("usage"), is_completion=True)
-
-
-def _read_stream(exchange: Exchange, text: str) -> Exchange:
-    deltas: list[Mapping[str, Any]] = []
-    finish_reason, usage, is_done = None, None, False
-    for data in _events(text):
-        if data == "[DONE]":
-            is_done = True
-            continue
-        event = _json(data)
-        if not isinstance(event, Mapping):
-            continue
-        usage = event.get("usage") or usage
-        choice = _first_choice(event)
-        if choice is None:
-            continue
+def _read(exchange: Exchange, text: str, *, is_stream: bool) -> Exchange:
+    """Read a completion: one message, or the pieces of a stream put together."""
+    answers = list(_events(text)) if is_stream else [text]
+    messages, finish_reason, usage = list[Mapping[str, Any]](), None, None
+    for body in map(_json, answers):
+        choice = _first_choice(body)
         finish_reason = finish_reason_in(choice) or finish_reason
-        delta = choice.get("delta")
-        if isinstance(delta, Mapping):
-            deltas.append(delta)
-    if not deltas:
-        return replace(exchange, error="the answer is no stream of a chat completion")
-    error = "" if is_done or finish_reason else "the stream broke off: it has neither a finish_reason nor [DONE]"
-    whole = _put_together(exchange, deltas, finish_reason, usage, is_completion=not error)
-    return replace(whole, error=error or whole.error)
-
-
-def _events(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        if line.startswith("data:"):
-            yield line.removeprefix("data:").strip()
-
-
-def _first_choice(body: object) -> Mapping[str, Any] | None:
-    choices = body.get("choices") if isinstance(body, Mapping) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, Mapping) else None
-
-
-def _put_together(
-    exchange: Exchange,
-    messages: list[Mapping[str, Any]],
-    finish_reason: str | None,
-    usage: object,
-    *,
-    is_completion: bool,
-) -> Exchange:
+        usage = (body.get("usage") if isinstance(body, Mapping) else None) or usage
+        message = choice.get("delta" if is_stream else "message")
+        if isinstance(message, Mapping):
+            messages.append(message)
+    if not messages:
+        return replace(exchange, error=f"the answer is no {'stream of a ' * is_stream}chat completion")
     calls, texts, reasoning = ServerCalls(), list[str](), ""
     for message in messages:
         try:
@@ -295,20 +244,31 @@ def _put_together(
         for piece in parts.calls:
             calls.add(piece)
     is_decoded = any(map(_has_decoded_arguments, messages))
-    sent = tuple(
-        SentCall(call.name, call.arguments, call.text, call.id, is_decoded=is_decoded) for call in calls.gathered
-    )
+    is_whole = bool(not is_stream or finish_reason or "[DONE]" in answers)
     counts = usage if isinstance(usage, Mapping) else {}
     return replace(
         exchange,
+        error="" if is_whole else "the stream broke off: it has neither a finish_reason nor [DONE]",
         content="".join(texts)[:_LONGEST_TEXT],
         reasoning=reasoning,
-        calls=sent,
+        calls=tuple(SentCall(one.name, one.arguments, one.text, one.id, is_decoded) for one in calls.gathered),
         finish_reason=finish_reason,
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
-        is_completion=is_completion,
+        is_completion=is_whole,
     )
+
+
+def _events(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if line.startswith("data:"):
+            yield line.removeprefix("data:").strip()
+
+
+def _first_choice(body: object) -> Mapping[str, Any]:
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, Mapping) else {}
 
 
 def _has_decoded_arguments(message: Mapping[str, Any]) -> bool:

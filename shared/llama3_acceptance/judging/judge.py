@@ -102,7 +102,7 @@ class _Judging:
             or (self._mismatch(calls) if calls else self._answer())
         )
         if not faults:
-            return Judgement(Verdict.PASSED, self._remark(calls), calls, source, tuple(self._allowances(calls)))
+            return self._passed(calls, source)
         details = [few(list(dict.fromkeys(fault.detail for fault in faults))), few(mended_remarks(calls))]
         return Judgement(faults[0].verdict, "; ".join(filter(None, details)), calls, source)
 
@@ -206,22 +206,19 @@ class _Judging:
         defaults = {name: schema["default"] for name, schema in schemas if has_default(schema)}
         return replace(expected, defaults={**defaults, **expected.defaults})
 
-    def _allowances(self, calls: tuple[FoundCall, ...]) -> Iterator[Allowance]:
-        """Yield what let a response through."""
-        if not calls and () not in self.case.alternatives:
-            yield Allowance.WORDS
-        if calls and self._nearest(calls, stringified_lists=False):
-            yield Allowance.LIST_IN_STRING
-        if any(call.is_mended for call in calls):
-            yield Allowance.MENDED
-
-    def _remark(self, calls: tuple[FoundCall, ...]) -> str:
+    def _passed(self, calls: tuple[FoundCall, ...], source: Source) -> Judgement:
+        """Say what let a response through, and what else there is to remark."""
+        if not calls and () in self.case.alternatives:
+            return Judgement(Verdict.PASSED)
         if not calls:
-            return "" if () in self.case.alternatives else f"answered in words, in place of {_named(self.case)}"
+            told = f"answered in words, in place of {_named(self.case)}"
+            return Judgement(Verdict.PASSED, told, allowances=(Allowance.WORDS,))
         lists = self._nearest(calls, stringified_lists=False)
-        remarks = [f"{one.detail}; it is compared as the list in it" for one in lists]
+        remarks = [*mended_remarks(calls), *(f"{one.detail}; it is compared as the list in it" for one in lists)]
         remarks += [f"beside it, {one.detail}" for one in self._unread()]
-        return few(list(dict.fromkeys([*mended_remarks(calls), *remarks])))
+        allowances = [Allowance.LIST_IN_STRING] * bool(lists)
+        allowances += [Allowance.MENDED] * any(call.is_mended for call in calls)
+        return Judgement(Verdict.PASSED, few(list(dict.fromkeys(remarks))), calls, source, tuple(allowances))
 
     def _why_empty(self) -> str:
         thought = ", only reasoning" if self.answer.reasoning or self.extraction.reasoning else ""

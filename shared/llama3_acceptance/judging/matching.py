@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from llama3_acceptance.judging.equality import accepts, json_type, list_in
@@ -81,12 +82,7 @@ def call_differences(expected: ExpectedCall, found: FoundCall, *, stringified_li
     if expected.tool != found.name:
         return [Difference(Verdict.WRONG_TOOL, f"called {shown_call(found)}, expected {expected.tool}")]
     arguments = found.arguments or {}  # those that cannot be read are a fault before anything is compared
-    return gravest_first(
-        [
-            *_in_expected_arguments(expected, arguments, stringified_lists=stringified_lists),
-            *_in_other_arguments(expected, arguments, stringified_lists=stringified_lists),
-        ]
-    )
+    return gravest_first(_Comparison(expected, arguments, stringified_lists).differences())
 
 
 def _wrong_order(expected: Sequence[ExpectedCall], found: Sequence[FoundCall]) -> Difference:
@@ -111,58 +107,56 @@ def _in_calls_of_one_tool(
             yield from table[row][column]
 
 
-def _in_expected_arguments(
-    expected: ExpectedCall, arguments: dict[str, object], *, stringified_lists: bool
-) -> Iterator[Difference]:
-    for name, rule in expected.arguments.items():
-        if name in expected.ignore:
-            continue
-        if name not in arguments:
-            by_default = name in expected.defaults and accepts(rule, expected.defaults[name])
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """The arguments of a call beside those that are expected."""
+
+    expected: ExpectedCall
+    arguments: Mapping[str, object]
+    stringified_lists: bool
+
+    def differences(self) -> Iterator[Difference]:
+        expected = self.expected
+        for name, rule in expected.arguments.items():
+            if name not in expected.ignore:
+                yield from self._in_expected(name, rule)
+        for name in self.arguments if expected.mode == "exact" else ():
+            if name not in expected.arguments and name not in expected.ignore:
+                yield from self._in_other(name)
+
+    def _in_expected(self, name: str, rule: ArgumentRule) -> Iterator[Difference]:
+        tool, defaults = self.expected.tool, self.expected.defaults
+        if name not in self.arguments:
+            by_default = name in defaults and accepts(rule, defaults[name])
             if not rule.optional and not by_default:
-                yield Difference(
-                    Verdict.MISSING_ARGUMENT, f"{expected.tool}: {name} is missing, expected {shown_rule(rule)}"
-                )
-            continue
-        value = arguments[name]
-        if accepts(rule, value, stringified_lists=stringified_lists):
-            continue
-        is_wrong_type = _has_wrong_type(rule, value, stringified_lists=stringified_lists)
-        verdict = Verdict.WRONG_TYPE if is_wrong_type else Verdict.WRONG_VALUE
-        shown, wanted = shown_around(value, rule)
-        named = _with_type(value, shown) if is_wrong_type else shown
-        yield Difference(verdict, f"{expected.tool}: {name} is {named}, expected {wanted}")
+                yield Difference(Verdict.MISSING_ARGUMENT, f"{tool}: {name} is missing, expected {shown_rule(rule)}")
+            return
+        value = self.arguments[name]
+        if not self._accepts(rule, value):
+            shown, wanted = shown_around(value, rule)
+            verdict, named = self._named(rule, value, shown, Verdict.WRONG_VALUE)
+            yield Difference(verdict, f"{tool}: {name} is {named}, expected {wanted}")
 
+    def _in_other(self, name: str) -> Iterator[Difference]:
+        """Yield an argument that was not expected, unless it is what the tool takes for it by default."""
+        value, defaults = self.arguments[name], self.expected.defaults
+        verdict, named = Verdict.UNEXPECTED_ARGUMENT, shortened(shown_json(value))
+        if name in defaults:
+            default = ArgumentRule((defaults[name],))
+            if self._accepts(default, value):
+                return
+            verdict, named = self._named(default, value, named, verdict)
+        yield Difference(verdict, f"{self.expected.tool}: {shortened(name)} was not expected, it is {named}")
 
-def _in_other_arguments(
-    expected: ExpectedCall, arguments: dict[str, object], *, stringified_lists: bool
-) -> Iterator[Difference]:
-    if expected.mode == "partial":
-        return
-    for name, value in arguments.items():
-        if name in expected.arguments or name in expected.ignore:
-            continue
-        is_wrong_type = False
-        if name in expected.defaults:
-            default = ArgumentRule((expected.defaults[name],))
-            if accepts(default, value, stringified_lists=stringified_lists):
-                continue
-            is_wrong_type = _has_wrong_type(default, value, stringified_lists=stringified_lists)
-        verdict = Verdict.WRONG_TYPE if is_wrong_type else Verdict.UNEXPECTED_ARGUMENT
-        named = _with_type(value, _shown(value)) if is_wrong_type else _shown(value)
-        yield Difference(verdict, f"{expected.tool}: {shortened(name)} was not expected, it is {named}")
+    def _accepts(self, rule: ArgumentRule, value: object) -> bool:
+        return accepts(rule, value, stringified_lists=self.stringified_lists)
 
-
-def _has_wrong_type(rule: ArgumentRule, value: object, *, stringified_lists: bool) -> bool:
-    kind, accepted = json_type(value), {json_type(one) for one in rule.any_of}
-    is_list = stringified_lists and isinstance(value, str) and "array" in accepted and list_in(value) is not None
-    return kind not in accepted and not is_list
-
-
-def _with_type(value: object, shown: str) -> str:
-    """Return a value as a sentence names it together with its type."""
-    return shown if value is None else f"the {json_type(value)} {shown}"
-
-
-def _shown(value: object) -> str:
-    return shortened(shown_json(value))
+    def _named(self, rule: ArgumentRule, value: object, shown: str, otherwise: Verdict) -> tuple[Verdict, str]:
+        """Return what is wrong with a value, and the value as a sentence names it: with its type if that is wrong."""
+        kind, accepted = json_type(value), {json_type(one) for one in rule.any_of}
+        is_list = (
+            self.stringified_lists and isinstance(value, str) and "array" in accepted and list_in(value) is not None
+        )
+        if kind in accepted or is_list:
+            return otherwise, shown
+        return Verdict.WRONG_TYPE, shown if value is None else f"the {kind} {shown}"

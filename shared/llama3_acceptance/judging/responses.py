@@ -99,18 +99,18 @@ def read_response(response: object) -> Answer:
     message = _first(choice, "message", "response")
     if message is None or isinstance(message, str):
         message = choice
-    text = _text_of(message)
-    calls = [*_calls_of(response, message)]
-    if not _is_text(text):
-        raise TypeError(f"expected {_EXPECTED}, got a message whose text cannot be read: {_shape(message)}")
-    if not _text(text) and not calls:
-        _check_empty(response, message, is_without_text=text is None)
-    _check_blocks(text, is_empty=not calls and not _text(text))
+    content, calls = _content_of(message), _calls_of(response, message)
+    text = _text(content)
+    _check_content(content, message, is_empty=not (text or calls))
+    if not (text or calls):
+        _check_empty(response, message, is_without_text=content is None)
+    if not calls:
+        _check_no_calls(message)
     metadata = _part(message, "response_metadata")
     kwargs = _part(message, "additional_kwargs")
     told = _told(metadata, kwargs, _part(message, "report"))
     return Answer(
-        _text(text),
+        text,
         tuple(_found(call, told) for call in calls),
         finish_reason=finish_reason_in(response, metadata, _part(response, "raw")),
         reasoning=_str(_first(message, "reasoning_content", "reasoning") or _part(kwargs, "reasoning_content"))
@@ -118,7 +118,7 @@ def read_response(response: object) -> Answer:
     )
 
 
-def _text_of(message: object) -> object:
+def _content_of(message: object) -> object:
     """Return what has the text: in a dict, the first of its places that is not empty."""
     if isinstance(message, Mapping):
         filled = (message.get(key) for key in _TEXT_KEYS)
@@ -128,36 +128,43 @@ def _text_of(message: object) -> object:
     return _first(message, *_TEXT_KEYS)
 
 
-def _is_text(text: object) -> bool:
-    """Return whether a message's text is one, or blocks of which the first few are known."""
-    if isinstance(text, (list, tuple)):
-        return not text or any(isinstance(block, str) or _part(block, "type") is not None for block in text)
-    return text is None or isinstance(text, str)
-
-
-def _check_blocks(text: object, *, is_empty: bool) -> None:
-    """Raise if blocks of a kind that nobody knows may be the text."""
+def _check_content(content: object, message: object, *, is_empty: bool) -> None:
+    """Raise if what should be text is neither text nor blocks, or if a block of a kind that nobody knows may be it."""
+    if not isinstance(content, (str, list, tuple, type(None))):
+        raise TypeError(f"expected {_EXPECTED}, got a message whose text cannot be read: {_shape(message)}")
     known = (*_TEXT_BLOCKS, *_THOUGHT_BLOCKS, *_CALL_BLOCKS)
-    for block in _list(text):
+    for block in _list(content):
         kind = _part(block, "type")
         if not isinstance(block, str) and kind not in known and (is_empty or _part(block, "text")):
             raise TypeError(f"expected {_EXPECTED}, got a block of text of the unknown type {kind!r}")
 
 
 def _check_empty(response: object, message: object, *, is_without_text: bool) -> None:
-    """Raise if a message without text and calls may have them in places that nobody knows."""
+    """Raise if a message without text and calls may have text in a place that nobody knows."""
     error = _part(response, "error")
     if error:
         raise TypeError(f"expected {_EXPECTED}, got an error: {error}")
     if is_without_text and not any(_has(message, name) for name in ("content", "tool_calls")):
         raise TypeError(f"expected {_EXPECTED}, got {_shape(response)}")
-    if not isinstance(message, Mapping):
-        return
-    others = [message[key] for key in message if key not in _BESIDE_TEXT and key not in _TEXT_KEYS]
-    if any(others) if is_without_text else any(map(_holds_text, others)):
+    if any(map(_holds_text, _unknown_parts(message).values())):
         raise TypeError(
             f"expected {_EXPECTED}, got a message that has its text in none of the known places: {_shape(message)}"
         )
+
+
+def _check_no_calls(message: object) -> None:
+    """Raise if a message without calls has something else that its key calls so."""
+    for key, value in _unknown_parts(message).items():
+        if value and isinstance(value, (Mapping, list, tuple)) and _MAY_HOLD_CALLS.search(key):
+            raise TypeError(
+                f"expected calls under 'tool_calls', got them, as it seems, under {key!r}: {_shape(message)}; rename it"
+            )
+
+
+def _unknown_parts(message: object) -> dict[str, object]:
+    """Return what a program's own dict has that no API has."""
+    parts = message if isinstance(message, Mapping) else {}
+    return {str(key): value for key, value in parts.items() if key not in _BESIDE_TEXT and key not in _TEXT_KEYS}
 
 
 def _holds_text(value: object) -> bool:
@@ -173,21 +180,17 @@ def _shape(value: object) -> str:
     return f"a dict with the keys {', '.join(map(str, value))}" if value else "an empty dict"
 
 
-def _calls_of(response: object, message: object) -> Iterator[object]:
+def _calls_of(response: object, message: object) -> list[object]:
     """Return the calls of the first place that contains any: adapters keep them in several."""
-    kwargs = _part(message, "additional_kwargs")
     blocks = [block for block in _list(_part(message, "blocks")) if _part(block, "block_type") == "tool_call"]
     blocks += [block for block in _list(_part(message, "content")) if _part(block, "type") in _CALL_BLOCKS]
-    legacy = _listed_calls(message, "function_call")
-    own, outer, extra = (_listed_calls(whole, "tool_calls") for whole in (message, response, kwargs))
-    own += _list(
-        _part(message, "invalid_tool_calls")
-    )  # LangChain parts the calls that it could not parse from the rest
+    own, outer, extra = (
+        _listed_calls(whole, "tool_calls") for whole in (message, response, _part(message, "additional_kwargs"))
+    )
+    own += _list(_part(message, "invalid_tool_calls"))  # those that LangChain could not parse
     programs = [_listed_calls(message, key) for key in _CALL_KEYS if isinstance(message, Mapping)]
-    found = next(filter(None, (own, outer, extra, blocks, legacy, *programs)), [])
-    if not found:
-        _check_no_calls(message)
-    return iter(found)
+    places = (own, outer, extra, blocks, _listed_calls(message, "function_call"), *programs)
+    return next(filter(None, places), [])
 
 
 def _listed_calls(whole: object, key: str) -> list[object]:
@@ -199,18 +202,6 @@ def _listed_calls(whole: object, key: str) -> list[object]:
         return list(value)
     is_one = bool(value) if isinstance(value, Mapping) else value is not None and key == "function_call"
     return [value] if is_one else []
-
-
-def _check_no_calls(message: object) -> None:
-    """Raise if a dict without calls has something else that its key calls so."""
-    if not isinstance(message, Mapping):
-        return
-    for key, value in message.items():
-        is_unknown = key not in _BESIDE_TEXT and key not in _TEXT_KEYS and _MAY_HOLD_CALLS.search(str(key))
-        if is_unknown and value and isinstance(value, (Mapping, list, tuple)):
-            raise TypeError(
-                f"expected calls under 'tool_calls', got them, as it seems, under {key!r}: {_shape(message)}; rename it"
-            )
 
 
 def _read_items(items: Iterable[object], finish_reason: str | None) -> Answer:

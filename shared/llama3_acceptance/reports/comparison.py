@@ -18,19 +18,15 @@ Judged: TypeAlias = Literal["parsed", "coerced"]
 """Which judgement is meant: of what the model wrote, or after coercion."""
 
 _PASSED = Verdict.PASSED.value
-_NO_REPORT = "no report of a run: make one with `llama3-tools accept … --json FILE`"
+_NO_REPORT = f"no report of version {REPORT_VERSION}: make one with `llama3-tools accept … --replay FILE --json FILE`"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """A response whose verdict is another one in the second run."""
 
-    case: str
-    """The case's id."""
-    repeat: int
-    """Which repeat."""
-    command: str
-    """What was asked."""
+    name: str
+    """The case, and which repeat if it is not the first."""
     before: str
     """The verdict in the first run."""
     after: str
@@ -74,12 +70,8 @@ def read_report(path: Path) -> dict[str, Any]:
         report: object = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise RecordsError(f"{path}: not JSON: {error}; {_NO_REPORT}") from None
-    version = report.get("llama3_tools_report") if isinstance(report, dict) else None
-    if not isinstance(report, dict) or version is None:
+    if not isinstance(report, dict) or report.get("llama3_tools_report") != REPORT_VERSION:
         raise RecordsError(f"{path}: {_NO_REPORT}")
-    if version != REPORT_VERSION:
-        told = f"{path}: a report of version {version!r}, and this reads version {REPORT_VERSION}"
-        raise RecordsError(f"{told}: make it again from its --results, with --replay and --json")
     try:
         compare_reports(report, report, "parsed"), compare_reports(report, report, "coerced")
         differences(report, report)
@@ -89,12 +81,7 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say how two runs were made differently, one sentence for each value that is another: the model, a policy.
-
-    Args:
-        before: the first run's report.
-        after: the second run's.
-    """
+    """Say how two runs were made differently, one sentence for each value that is another: the model, a policy."""
     first, second = _described(before), _described(after)
     changes = [
         f"{name}: {_value(first, name)} → {_value(second, name)}"
@@ -118,18 +105,12 @@ def _value(described: Mapping[str, Any], name: str) -> str:
 
 
 def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], judged: Judged) -> Comparison:
-    """Compare two reports, as `report_json` gives them.
-
-    Args:
-        before: the first run.
-        after: the second run.
-        judged: which judgement is compared.
-    """
+    """Compare two reports, as `report_json` gives them, by one of the judgements."""
     first, second = _by_case(before), _by_case(after)
     was, now = ({key: one[judged]["verdict"] for key, one in run.items()} for run in (first, second))
     common = [key for key in was if key in now]
     changes = [
-        Change(*key, second[key]["command"], was[key], now[key], second[key][judged]["detail"])
+        Change(repeat_name(*key), was[key], now[key], second[key][judged]["detail"])
         for key in common
         if was[key] != now[key]
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from llama3_acceptance.rendering import few, shown_expected, shown_json, shown_judging
 from llama3_acceptance.reports.scores import NO_TOOL, score
 from llama3_acceptance.running.results import CaseResult, Results
-from llama3_acceptance.values import Allowance, Suite, Verdict
+from llama3_acceptance.values import Allowance, Suite
 from llama3_tools.chat.finish_reason import is_complete
 from llama3_tools.errors import of_extra
 from llama3_tools.output.segments import read_segments
@@ -75,7 +74,6 @@ def report_html(results: Results) -> str:
         scores=scores,
         tables=[table for table in tables if table[2]],
         anchors=_anchors(ordered),
-        verdicts=_verdicts(results),
         shown=[_shown(one, suite) for one in ordered],
         let_through=_LET_THROUGH,
         segments=_SEGMENTS,
@@ -86,9 +84,10 @@ def report_html(results: Results) -> str:
 
 def _failures_first(result: CaseResult) -> int:
     """Sort failures before what passed after coercion, that before what was let through, and what is clean last."""
-    if not result.parsed.passed:
-        return 1 if result.coerced.passed else 0
-    return 3 if result.parsed.is_clean and result.coerced.is_clean else 2
+    parsed, coerced = result.judgements
+    if not parsed.passed:
+        return 1 if coerced.passed else 0
+    return 3 if parsed.is_clean and coerced.is_clean else 2
 
 
 def _anchors(ordered: Sequence[CaseResult]) -> dict[tuple[str, str], str]:
@@ -97,8 +96,8 @@ def _anchors(ordered: Sequence[CaseResult]) -> dict[tuple[str, str], str]:
     for number, result in enumerate(ordered, 1):
         case = result.case
         names = [("tag", tag) for tag in case.tags] + [("tool", case.tool or NO_TOOL)]
-        names += [("verdict", one.verdict.value) for one in (result.parsed, result.coerced)]
-        names += [("allowance", one.value) for both in (result.parsed, result.coerced) for one in both.allowances]
+        for judgement in result.judgements:
+            names += [("verdict", judgement.verdict.value), *(("allowance", one.value) for one in judgement.allowances)]
         for name in names:
             anchors.setdefault(name, f"r{number}")
     return anchors
@@ -116,22 +115,15 @@ def _about(results: Results) -> dict[str, str]:
     }
 
 
-def _verdicts(results: Results) -> list[tuple[str, int, int]]:
-    """Return each verdict that there is, and how often as written and after coercion."""
-    parsed = Counter(one.parsed.verdict for one in results.results)
-    coerced = Counter(one.coerced.verdict for one in results.results)
-    return [(one.value, parsed[one], coerced[one]) for one in Verdict if parsed[one] or coerced[one]]
-
-
 def _shown(result: CaseResult, suite: Suite) -> dict[str, Any]:
     """Return what the page shows of a response, beside the response itself."""
-    case, answer, parsed, coerced = result.case, result.answer, result.parsed, result.coerced
+    case, answer = result.case, result.answer
     extractor = suite.behind_reasoning(answer.reasoning).extractor
     alternatives = [" and ".join(map(shown_expected, calls)) or "no call" for calls in case.alternatives]
     return {
         "result": result,
         "tool": case.tool or NO_TOOL,
-        "allowances": list(dict.fromkeys((*parsed.allowances, *coerced.allowances))),
+        "allowances": list(dict.fromkeys(allowed for one in result.judgements for allowed in one.allowances)),
         "expected": few(alternatives, ", or "),
         "output": read_segments(extractor, answer.text, complete=is_complete(answer.finish_reason)),
         "aside": ", ".join(_aside(result)),

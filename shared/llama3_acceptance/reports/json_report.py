@@ -18,6 +18,7 @@ REPORT_VERSION = 2
 def report_json(results: Results) -> dict[str, Any]:
     """Return a run as JSON has it: what was asked, the scores, and each response with its two judgements."""
     scores = score(results)
+    tables = {name: getattr(scores, name) for name in ("let_through", "by_tool", "by_tag", "by_reason")}
     return {
         "llama3_tools_report": REPORT_VERSION,
         "run": asdict(results.run),
@@ -25,13 +26,7 @@ def report_json(results: Results) -> dict[str, Any]:
         "reading": asdict(results.suite.reading),
         "policies": _policies(results.suite.policies),
         "missing": len(results.missing),
-        "scores": {
-            "overall": _row(scores.overall),
-            "let_through": [_row(row) for row in scores.let_through],
-            "by_tool": [_row(row) for row in scores.by_tool],
-            "by_tag": [_row(row) for row in scores.by_tag],
-            "by_reason": [_row(row) for row in scores.by_reason],
-        },
+        "scores": {"overall": _row(scores.overall), **{name: [*map(_row, rows)] for name, rows in tables.items()}},
         "results": [*map(_result, results.results)],
     }
 
@@ -59,8 +54,8 @@ def _result(result: CaseResult) -> dict[str, Any]:
         "tags": case.tags,
         "output": result.answer.text,
         "reasoning": result.answer.reasoning,
-        "parsed": _judgement(result.parsed),
-        "coerced": _judgement(result.coerced),
+        "parsed": _judgement(result.judgements.parsed),
+        "coerced": _judgement(result.judgements.coerced),
         "latency": record.latency,
         "usage": record.usage,
         "error": result.error,

@@ -72,7 +72,7 @@ def _having(tests: Iterable[ET.Element], kind: str) -> int:
 
 
 def _judged(test: ET.Element, result: CaseResult, *, coerced: bool, counts_alone: bool) -> ET.Element:
-    judgement = result.judgement(coerced=coerced)
+    judgement = result.judgements.of(coerced=coerced)
     if judgement.passed and judgement.detail:
         properties = ET.SubElement(test, "properties")
         for allowance in judgement.allowances:
@@ -107,8 +107,9 @@ def _threshold(test: ET.Element, result: ThresholdResult) -> ET.Element:
 
 def _explained(result: CaseResult, judgement: Judgement) -> str:
     lines = [f"command: {result.case.command}"]
-    if result.parsed.verdict is not result.coerced.verdict:
-        lines.append(f"as written: {result.parsed.verdict}; after coercion: {result.coerced.verdict}")
+    parsed, coerced = (one.verdict for one in result.judgements)
+    if parsed is not coerced:
+        lines.append(f"as written: {parsed}; after coercion: {coerced}")
     if judgement.verdict is not Verdict.NO_RESPONSE:
         calls = few([f"{call.name} {call.arguments_json}" for call in judgement.calls]) or "none"
         lines.append(f"calls ({judgement.source}): {calls}")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from llama3_acceptance.running.results import CaseResult, Results
 from llama3_acceptance.values import Allowance, Case, Judgement, Verdict
 
 NO_TOOL = "(no call)"
 """What tables call the tool of a case that expects no call."""
-
-_BOTH = (False, True)
 
 _Z = 1.959963984540054
 """The standard normal deviate of a 95 % interval."""
@@ -102,35 +98,43 @@ class Scores:
     """How many got which verdict, the passed ones first."""
 
 
-def _passed(judgements: Sequence[Judgement]) -> Score:
-    passed, clean = (sum(map(kind, judgements)) for kind in (attrgetter("passed"), attrgetter("is_clean")))
-    return Score(passed, len(judgements), clean)
+def _both(results: Iterable[CaseResult]) -> list[tuple[Judgement, ...]]:
+    """Return the judgements of what the models wrote, and those after coercion."""
+    several = list(results)
+    return [tuple(one.judgements.of(coerced=coerced) for one in several) for coerced in (False, True)]
+
+
+def _passed(name: str, results: Iterable[CaseResult]) -> Row:
+    def passes(judged: Sequence[Judgement]) -> Score:
+        return Score(sum(one.passed for one in judged), len(judged), sum(one.is_clean for one in judged))
+
+    return Row(name, *map(passes, _both(results)))
+
+
+def _counted(rows: Iterable[Row]) -> tuple[Row, ...]:
+    return tuple(row for row in rows if row.parsed.count or row.coerced.count)
 
 
 def score(results: Results) -> Scores:
     """Score a run."""
     found = results.results
-
-    def passed(name: str, among: Iterable[CaseResult]) -> Row:
-        among = list(among)
-        return Row(name, *(_passed([one.judgement(coerced=coerced) for one in among]) for coerced in _BOTH))
+    both = _both(found)
 
     def grouped(names_of: Callable[[Case], Iterable[str]]) -> tuple[Row, ...]:
         names = dict.fromkeys(name for case in results.suite.cases for name in names_of(case))
-        rows = (passed(name, (one for one in found if name in names_of(one.case))) for name in names)
+        rows = (_passed(name, (one for one in found if name in names_of(one.case))) for name in names)
         return tuple(row for row in rows if row.parsed.total)
 
-    passes = [[one for both in found if (one := both.judgement(coerced=coerced)).passed] for coerced in _BOTH]
-    allowed = (
-        Row(why.value, *(Score(sum(why in one.allowances for one in passing), len(passing)) for passing in passes))
-        for why in Allowance
-    )
-    counts = [Counter(one.judgement(coerced=coerced).verdict for one in found) for coerced in _BOTH]
-    reasons = (Row(verdict.value, *(Score(count[verdict], len(found)) for count in counts)) for verdict in Verdict)
+    def allowed(why: Allowance, judged: Sequence[Judgement]) -> Score:
+        return Score(sum(why in one.allowances for one in judged), sum(one.passed for one in judged))
+
+    def having(verdict: Verdict, judged: Sequence[Judgement]) -> Score:
+        return Score(sum(one.verdict is verdict for one in judged), len(judged))
+
     return Scores(
-        passed("all", found),
-        tuple(row for row in allowed if row.parsed.count or row.coerced.count),
+        _passed("all", found),
+        _counted(Row(why.value, *(allowed(why, judged) for judged in both)) for why in Allowance),
         grouped(lambda case: [case.tool or NO_TOOL]),
         grouped(lambda case: case.tags),
-        tuple(row for row in reasons if row.parsed.count or row.coerced.count),
+        _counted(Row(verdict.value, *(having(verdict, judged) for judged in both)) for verdict in Verdict),
     )

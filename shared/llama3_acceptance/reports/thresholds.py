@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from llama3_acceptance.reports.scores import NO_TOOL, Score, Scores, score
+from llama3_acceptance.reports.scores import NO_TOOL, Score
 from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Suite
+from llama3_acceptance.values import Case, Suite
 from llama3_tools.errors import did_you_mean
 
 _Group: TypeAlias = Literal["all", "tool", "tag"]
@@ -37,6 +37,10 @@ class Threshold:
         share = f"{self.share * 100:g}%"
         return share if self.group == "all" else f"{self.group}:{self.name}={share}"
 
+    def names_of(self, case: Case) -> tuple[str, ...]:
+        """Return the names, of those that it may have, under which a case counts."""
+        return {"all": ("",), "tool": (case.tool or NO_TOOL,), "tag": case.tags}[self.group]
+
 
 def parse_threshold(text: str, suite: Suite) -> Threshold:
     """Read `80%`, `tool:NAME=80%` or `tag:NAME=80%`.
@@ -54,16 +58,12 @@ def parse_threshold(text: str, suite: Suite) -> Threshold:
         raise ValueError(f"{text!r} is not a share: write 80%, tool:NAME=80% or tag:NAME=80%")
     if match["group"] is None:
         return Threshold(share)
-    group: _Group = "tool" if match["group"] == "tool" else "tag"
-    if group == "tool":
-        known = {case.tool or NO_TOOL for case in suite.cases}
-    else:
-        known = {tag for case in suite.cases for tag in case.tags}
-    if match["name"] not in known:
-        there = ", ".join(sorted(known)) or "none"
-        hint = did_you_mean(match["name"], known)
-        raise ValueError(f"{text!r}: no case has the {group} {match['name']!r}, only {there}{hint}")
-    return Threshold(share, group, match["name"])
+    threshold = Threshold(share, "tool" if match["group"] == "tool" else "tag", match["name"])
+    known = {name for case in suite.cases for name in threshold.names_of(case)}
+    if threshold.name not in known:
+        there, hint = ", ".join(sorted(known)) or "none", did_you_mean(threshold.name, known)
+        raise ValueError(f"{text!r}: no case has the {threshold.group} {threshold.name!r}, only {there}{hint}")
+    return threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +104,11 @@ class ThresholdResult:
 def check_thresholds(
     results: Results, thresholds: Iterable[Threshold], *, coerced: bool = False
 ) -> tuple[ThresholdResult, ...]:
-    """Hold the responses of a run against thresholds.
+    """Hold the responses of a run against thresholds, as the model wrote them or after coercion."""
 
-    Args:
-        results: the run.
-        thresholds: the shares that have to pass.
-        coerced: whether the judgement after coercion counts.
-    """
-    scores = score(results)
-    return tuple(ThresholdResult(one, _score_of(one, scores, coerced=coerced)) for one in thresholds)
+    def held(threshold: Threshold) -> ThresholdResult:
+        of = (one.judgements for one in results.results if threshold.name in threshold.names_of(one.case))
+        passed = [one.of(coerced=coerced).passed for one in of]
+        return ThresholdResult(threshold, Score(sum(passed), len(passed)))
 
-
-def _score_of(threshold: Threshold, scores: Scores, *, coerced: bool) -> Score:
-    groups = {"all": (scores.overall,), "tool": scores.by_tool, "tag": scores.by_tag}
-    for row in groups[threshold.group]:
-        if threshold.group == "all" or row.name == threshold.name:
-            return row.coerced if coerced else row.parsed
-    return Score(0, 0)
+    return tuple(map(held, thresholds))

@@ -109,11 +109,9 @@ def read_records(path: Path) -> Recording:
 
 def _run(value: Mapping[str, Any], where: str) -> Run:
     known = {name: value[name] for name in Run.__dataclass_fields__ if name in value}
-    of_mappings = ("settings", "prompt")
-    if not all(isinstance(known.get(name, {}), Mapping) for name in of_mappings) or not all(
-        isinstance(known.get(name, ""), str) for name in Run.__dataclass_fields__ if name not in of_mappings
-    ):
-        raise RecordsError(f"{where}: no description of a run: a value has another type than it should")
+    for name, part in known.items():
+        if not isinstance(part, Mapping if name in {"settings", "prompt"} else str):
+            raise RecordsError(f"{where}: no description of a run: {name} has another type than it should")
     return Run(**{"suite": "", **known})
 
 

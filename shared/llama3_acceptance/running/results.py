@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from llama3_acceptance.judging.judge import judge
 from llama3_acceptance.judging.responses import Answer, read_response
 from llama3_acceptance.running.records import Record, RecordsError, Run
-from llama3_acceptance.values import Case, Judgement, Suite, Verdict, repeat_name
+from llama3_acceptance.values import Case, Judgement, Judgements, Suite, Verdict, repeat_name
 from llama3_tools.errors import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One response to one case: what came, and what it is worth."""
+    """One response to one case, judged."""
 
     case: Case
     """The case."""
@@ -22,10 +22,8 @@ class CaseResult:
     """The response, as it came."""
     answer: Answer
     """What is in it."""
-    parsed: Judgement
-    """What the model did."""
-    coerced: Judgement
-    """The same after coercion."""
+    judgements: Judgements
+    """What it is worth."""
     error: str | None = None
     """Why there is nothing to judge."""
 
@@ -33,10 +31,6 @@ class CaseResult:
     def name(self) -> str:
         """The case, and which repeat if it is not the first: `tea`, `tea[1]`."""
         return repeat_name(self.case.id, self.record.repeat)
-
-    def judgement(self, *, coerced: bool) -> Judgement:
-        """Return one of the two judgements."""
-        return self.coerced if coerced else self.parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +76,13 @@ def judge_records(suite: Suite, run: Run, records: Iterable[Record], *, repeats:
 
 
 def judge_record(record: Record, case: Case, suite: Suite) -> CaseResult:
-    """Judge one recorded response. What cannot be judged is a separate error.
-
-    Args:
-        record: the response.
-        case: the case that it answers.
-        suite: its suite.
-    """
+    """Judge one recorded response to a case. What cannot be judged is a separate error."""
     if record.error is not None:
         return _unjudged(case, record, record.error)
     answer = Answer()
     try:
         answer = read_response(record.response)
-        return CaseResult(case, record, answer, *judge(case, answer, suite))
+        return CaseResult(case, record, answer, judge(case, answer, suite))
     except (TypeError, RecursionError) as error:
         return _unjudged(case, record, str(error), answer)
     except Exception as error:  # noqa: BLE001 - one response that nobody foresaw must not cost the others
@@ -103,4 +91,4 @@ def judge_record(record: Record, case: Case, suite: Suite) -> CaseResult:
 
 def _unjudged(case: Case, record: Record, error: str, answer: Answer = Answer()) -> CaseResult:  # noqa: B008 - a frozen value
     judgement = Judgement(Verdict.NO_RESPONSE, error)
-    return CaseResult(case, record, answer, judgement, judgement, error)
+    return CaseResult(case, record, answer, Judgements(judgement, judgement), error)

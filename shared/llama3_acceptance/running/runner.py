@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from llama3_acceptance.running.asking import ask
 from llama3_acceptance.running.records import Record
 from llama3_acceptance.values import Case, Suite
-from llama3_tools.errors import Llama3ToolsError, MissingExtraError
+from llama3_tools.errors import Llama3ToolsError, of_extra
 from llama3_tools.values import shortened
 
 if TYPE_CHECKING:
@@ -125,12 +125,9 @@ async def _run(
 
 
 def _client(endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
-    try:
+    with of_extra("asking an endpoint needs the openai client: pip install 'llama3-tools[acceptance]'", "openai"):
         from openai import AsyncOpenAI  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtraError(
-            "asking an endpoint needs the openai client: pip install 'llama3-tools[acceptance]'"
-        ) from error
+
     check_endpoint(endpoint)
     key = endpoint.api_key or "none"
     return AsyncOpenAI(base_url=endpoint.base_url, api_key=key, timeout=settings.timeout, max_retries=settings.retries)
@@ -143,10 +140,9 @@ def check_endpoint(endpoint: Endpoint) -> None:
         EndpointError: the address is not a URL, or the key cannot be sent. Its text says what it has to be.
         MissingExtraError: httpx2 is not installed.
     """
-    try:
+    with of_extra("asking an endpoint needs httpx2: pip install 'llama3-tools[acceptance]'", "httpx2"):
         import httpx2 as httpx  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtraError("asking an endpoint needs httpx2: pip install 'llama3-tools[acceptance]'") from error
+
     try:
         url = httpx.URL(endpoint.base_url)
     except (httpx.InvalidURL, UnicodeError) as error:

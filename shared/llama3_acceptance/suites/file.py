@@ -129,7 +129,7 @@ def _read_yaml(path: Path, text: str) -> SuiteFile:
         return SuiteFile(path, None, {})
     lines: dict[KeyPath, int] = {}
     twice: list[Problem] = []
-    for keys, line in _lines(path, node, (), node.start_mark.line + 1, (), twice):
+    for keys, line in _lines(path, node, (), node.start_mark.line + 1, twice):
         lines[keys] = line
         if len(lines) > len(text) + _ALIASED:  # each value that is written takes a character
             told = "with its aliases, it has more values than can be read"
@@ -144,16 +144,14 @@ def _cure(error: yaml.MarkedYAMLError) -> str:
     return ": close the bracket, or put a comma before this" if "flow" in str(error.context) else ""
 
 
-def _lines(  # noqa: PLR0913, PLR0917 - a walk, which takes along what it has seen
-    file: Path, node: yaml.Node, path: KeyPath, line: int, above: tuple[yaml.Node, ...], twice: list[Problem]
+def _lines(
+    file: Path, node: yaml.Node, path: KeyPath, line: int, twice: list[Problem]
 ) -> Iterator[tuple[KeyPath, int]]:
-    if any(node is one for one in above):
-        raise SuiteError(str(Problem(file, line, path, "the alias is inside what it refers to")))
+    """Yield the line of each value. An alias inside what it refers to is nested too deep."""
     yield path, line
-    above = (*above, node)
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
-            yield from _lines(file, item, (*path, index), item.start_mark.line + 1, above, twice)
+            yield from _lines(file, item, (*path, index), item.start_mark.line + 1, twice)
     if isinstance(node, yaml.MappingNode):
         first: dict[str, int] = {}
         for key, value in node.value:
@@ -164,4 +162,4 @@ def _lines(  # noqa: PLR0913, PLR0917 - a walk, which takes along what it has se
                 told = f"written twice, first in line {first[key.value]}"
                 twice.append(Problem(file, at, (*path, key.value), told))
             first.setdefault(key.value, at)
-            yield from _lines(file, value, (*path, key.value), at, above, twice)
+            yield from _lines(file, value, (*path, key.value), at, twice)

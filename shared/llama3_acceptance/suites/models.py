@@ -72,7 +72,7 @@ class Comparison(Part):
 
     equal: Equality = "exact"
     """How strings are compared: character for character, or with case, white space and accents folded."""
-    tolerance: Annotated[float, Field(ge=0)] = 0
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
     """By how much a number may differ."""
     unordered: bool = False
     """Whether the order of lists does not matter."""

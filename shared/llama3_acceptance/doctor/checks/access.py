@@ -6,29 +6,11 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from llama3_acceptance.doctor.examination import Examination
-from llama3_acceptance.doctor.exchanges import Exchange
 from llama3_acceptance.doctor.finding import Finding
 from llama3_tools.chat.endpoint_errors import NO_SUCH_MODEL
 from llama3_tools.errors import did_you_mean
 
 _COMPARE = "compare the host and the port with what it prints when it starts"
-
-
-def unreachable(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if nothing answers at the address."""
-    listed, url = of["models"], of.base_url
-    if listed.status:
-        return
-    if listed.is_timeout:
-        what, to_do = (
-            f"nothing answers at {url}: it does not answer in time",
-            f"allow more with --timeout, or {_COMPARE}",
-        )
-    elif not listed.is_connected:
-        what, to_do = f"nothing answers at {url}: {listed.error}", f"start the server, and {_COMPARE}"
-    else:
-        what, to_do = _broken(listed, f"{url.rstrip('/')}/models")
-    yield Finding("unreachable", what, to_do, still_works="nothing")
 
 
 def behind_the_gateway(of: Examination) -> Iterator[Finding]:
@@ -119,30 +101,29 @@ def no_openai_server(of: Examination) -> Iterator[Finding]:
 
 
 def no_answer(of: Examination) -> Iterator[Finding]:
-    """Yield a finding if a plain question gets no answer, or none that ends in time."""
-    plain = of["plain"]
-    if plain.name not in of.exchanges or plain.status:
-        return
-    if plain.is_timeout:
-        yield Finding(
-            "too_slow",
-            f"a plain question did not end in time, after {plain.seconds:.0f} s",
-            "allow more with --timeout, or use a smaller model or context",
-            still_works="nothing",
-        )
-    else:
-        what, to_do = _broken(plain, f"-X POST {of.base_url.rstrip('/')}/chat/completions")
+    """Yield a finding if the list of models or a plain question gets no answer, or none in time."""
+    for name, path, options in (("models", "/models", ""), ("plain", "/chat/completions", "-X POST ")):
+        answer, url = of[name], f"{of.base_url.rstrip('/')}{path}"
+        if name not in of.exchanges or answer.status:
+            continue
+        what = f"nothing answers at {of.base_url}: {answer.error}"
+        if answer.is_timeout and name == "plain":
+            what = f"a plain question did not end in time, after {answer.seconds:.0f} s"
+            to_do = "allow more with --timeout, or use a smaller model or context"
+            yield Finding("too_slow", what, to_do, still_works="nothing")
+            return
+        if answer.is_timeout:
+            to_do = f"allow more with --timeout, or {_COMPARE}"
+        elif not answer.is_connected:
+            to_do = f"start the server, and {_COMPARE}"
+        else:
+            what = f"the connection breaks before {url} has answered: {answer.error}"
+            to_do = (
+                "look into the server's log: it may have crashed, or have too little memory. If the log has no such "
+                f"request, see what answers or redirects there: curl -i {options}{url}"
+            )
         yield Finding("unreachable", what, to_do, still_works="nothing")
-
-
-def _broken(answer: Exchange, request: str) -> tuple[str, str]:
-    """Return what is wrong with a connection that ends without an answer, and what to do. curl is given the request."""
-    what = f"the connection breaks before {request.rpartition(' ')[2]} has answered: {answer.error}"
-    to_do = (
-        "look into the server's log: it may have crashed, or have too little memory. If the log has no such request, "
-        f"see what answers or redirects there: curl -i {request}"
-    )
-    return what, to_do
+        return
 
 
 def _nearest_model(model: str, models: list[str]) -> str:

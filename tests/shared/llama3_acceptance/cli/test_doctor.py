@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import time
 from dataclasses import replace
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
@@ -23,6 +22,7 @@ from llama3_acceptance.cli.doctor import doctor
 from llama3_acceptance.doctor import examine, find_faults
 from llama3_acceptance.doctor.exchanges import Exchange
 from llama3_acceptance.doctor.questions import QUESTIONS, TEXT_AND_CALL, TWO_AGAIN, WITH_EMPTY_CONTENT
+from llama3_acceptance.doctor.secrets import Secrets
 
 NOT_ALWAYS_WITH_TOOLS = {"plain", WITH_EMPTY_CONTENT, TWO_AGAIN, TEXT_AND_CALL}
 
@@ -33,27 +33,24 @@ def ask(base_url: str, *arguments: object) -> Result:
 
 def test_a_healthy_server_raises_no_alarm() -> None:
     with faulty("healthy") as server:
-        result = ask(server.base_url)
+        url = server.base_url
+        result = ask(url)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == [
-        f"llama at {server_url(result)}",
+        f"llama at {url}",
         "",
         "✓ nothing is wrong: the server sends the model's calls as tool calls",
         "",
         "You can use the server's own tool calls.",
         "    from langchain_openai import ChatOpenAI",
-        f'    llm = ChatOpenAI(base_url="{server_url(result)}", api_key="none", model="llama").bind_tools(tools)',
+        f'    llm = ChatOpenAI(base_url="{url}", api_key="none", model="llama").bind_tools(tools)',
     ]
-
-
-def server_url(result: Result) -> str:
-    return result.stdout.splitlines()[0].removeprefix("llama at ")
 
 
 def test_a_fault_comes_with_what_to_do_and_the_lines_that_work() -> None:
     with faulty("calls as JSON") as server:
-        result = ask(server.base_url, "--api-key", "secret-key")
-    url = server_url(result)
+        url = server.base_url
+        result = ask(url, "--api-key", "secret-key")
     assert result.exit_code == 1
     assert "✗ calls_as_text: calls come as text (bare JSON), and `tool_calls` is empty" in result.stdout
     assert "→ run llama3-tools between agent and server" in result.stdout
@@ -124,7 +121,7 @@ def test_a_header_that_does_not_end_takes_no_longer_either() -> None:
         result = ask(f"http://127.0.0.1:{server.server_address[1]}/v1", "--timeout", 0.2)
         seconds = time.monotonic() - started
         server.shutdown()
-    assert "it does not answer in time" in words(result.stdout)
+    assert ": no answer in time → allow more" in words(result.stdout)
     assert seconds < 5  # of the nine that the header takes
 
 
@@ -179,13 +176,6 @@ def test_a_plain_question_that_does_not_end_is_too_slow() -> None:
     assert "✗ too_slow: a plain question did not end in time, after 1 s" in words(result.stdout)
 
 
-def assert_nothing_is_known(result: Result) -> None:
-    assert result.exit_code == 2
-    assert "✓" not in result.stdout
-    assert "it is not known yet what works: allow more with --timeout." in words(result.stdout)
-    assert "import" not in result.stdout
-
-
 @pytest.mark.parametrize("as_json", [False, True], ids=["words", "JSON"])
 def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -> None:
     def slow_with_tools(reply: Reply) -> Reply | Answer:
@@ -194,13 +184,14 @@ def test_a_server_that_is_slow_with_tools_is_not_called_healthy(as_json: bool) -
     with faulty(Faulty(slow_with_tools, frozenset())) as server:
         result = ask(server.base_url, "--timeout", 1, *["--json"] * as_json)
     missing = [name for name in QUESTIONS if name not in NOT_ALWAYS_WITH_TOOLS]
-    if not as_json:
-        assert f"there was no time for: {', '.join(missing)}" in words(result.stdout)
-        assert_nothing_is_known(result)
+    assert result.exit_code == 2
+    if as_json:
+        report = json.loads(result.stdout)
+        assert (report["is_healthy"], report["not_asked"], report["advice"]["code"]) == (False, missing, [])
         return
-    report = json.loads(result.stdout)
-    assert (result.exit_code, report["is_healthy"], report["not_asked"]) == (2, False, missing)
-    assert report["advice"]["code"] == []
+    assert f"there was no time for: {', '.join(missing)}" in words(result.stdout)
+    assert "it is not known yet what works: allow more with --timeout." in words(result.stdout)
+    assert not re.search("✓|import", result.stdout)
 
 
 def test_a_question_that_takes_too_long_is_no_fault_of_another_kind() -> None:
@@ -218,12 +209,17 @@ def test_an_answer_without_an_end_is_not_read_forever() -> None:
 
 
 def test_the_report_has_all_answers_and_no_secret() -> None:
-    refusal = answer_error(401, "Incorrect API key: secret-key; password-too")
-    report, _ = refused(refusal, "me:password-too", "secret-key")
-    assert report["findings"][0]["code"] == "key_refused"
-    assert (
-        report["findings"][0]["what"] == "the server refuses the key (HTTP 401): Incorrect API key: (hidden); (hidden)"
-    )
+    refusal = answer_error(401, f"Incorrect: secret-key; password-too{'x' * 240} secret-key{'x' * 99}")
+    with LoopbackServer(lambda _: refusal) as server:
+        url = server.base_url
+        arguments = (url.replace("//", "//me:password-too@"), "--api-key", "secret-key")
+        told, output = ask(*arguments, "--json").stdout, ask(*arguments).stdout
+    assert not re.search("secre|password-too", told + output)  # half a secret neither
+    report = json.loads(told)
+    (finding,) = report["findings"]
+    assert (finding["code"], report["base_url"]) == ("key_refused", url)
+    assert finding["what"].startswith("the server refuses the key (HTTP 401): Incorrect: (hidden); (hidden)xxx")
+    assert re.search(r"x \(hidden\)x+… \(\d+ characters\)$", finding["what"])
     assert (report["llama3_tools_doctor"], report["is_healthy"]) == (1, False)
 
 
@@ -232,17 +228,14 @@ def test_the_report_has_all_answers_and_no_secret() -> None:
     [
         ("me:p%40ss%22word", "none", 'p@ss"word, p%40ss%22word', "(hidden), (hidden)"),
         ("me:secret", "none", "Basic bWU6c2VjcmV0", "Basic (hidden)"),
-        ("a-token", "none", "no user a-token here", "no user (hidden) here"),
+        ("a-token", "none", "no user a-token here, Basic YS10b2tlbjo=", "no user (hidden) here, Basic (hidden)"),
         ("", "a1", "the key a1 is wrong, a15 as well", "the key (hidden) is wrong, a15 as well"),
         ("", 'with"quote', 'the key with"quote', "the key (hidden)"),
-        ("", "secret-key", "x" * 270 + " secret-key " + "x" * 99, "x" * 270 + " (hidden) … (379 characters)"),
     ],
-    ids=["encoded", "Basic", "a name alone", "short", "a quotation mark", "at the end of what is shown"],
+    ids=["encoded", "Basic", "a name alone", "short", "a quotation mark"],
 )
 def test_a_secret_is_hidden_in_each_form(user: str, key: str, told: str, shown: str) -> None:
-    report, output = refused(answer_json({"error": {"message": told}}, status=401), user, key)
-    assert report["answers"][0]["error"] == shown
-    assert shown in output
+    assert Secrets(f"http://{user}@127.0.0.1/v1", key).hide_in({"error": [told]}) == {"error": [shown]}
 
 
 def test_a_short_key_leaves_the_rest_of_the_report_alone() -> None:
@@ -250,25 +243,6 @@ def test_a_short_key_leaves_the_rest_of_the_report_alone() -> None:
         report = json.loads(ask(server.base_url, "--api-key", "1", "--json").stdout)
         assert report["base_url"] == server.base_url
     assert "hidden" not in f"{report['llama3_tools']} {report['python']} {report['model']} {report['advice']}"
-
-
-def refused(refusal: Answer, user: str, key: str) -> tuple[dict[str, Any], str]:
-    """Return the report and the words of a doctor whom a server refuses, after a look for secrets in both."""
-    with LoopbackServer(lambda _: refusal) as server:
-        parts = urlsplit(server.base_url)
-        url = f"http://{user}@{parts.netloc}/v1"
-        report = ask(url, "--api-key", key, "--json").stdout
-        output = ask(url, "--api-key", key).stdout
-    password = user.partition(":")[2]
-    for secret in filter(None, {key, password, unquote(password)} - {"none", "a1"}):
-        assert secret not in report
-        assert secret not in output
-    assert json.loads(report)["base_url"] == server_base(parts.netloc)
-    return json.loads(report), output
-
-
-def server_base(netloc: str) -> str:
-    return f"http://{netloc}/v1"
 
 
 def test_who_watches_sees_what_is_asked() -> None:

@@ -9,8 +9,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
 from commands import cases, command, done
 from endpoints.script import Turn, scripted
 from endpoints.server import Answer, LoopbackServer, Request
@@ -28,16 +26,6 @@ def test_a_reader_who_goes_away_costs_no_report(suite: str, outputs: Path, tmp_p
     assert len(json.loads(report.read_text("utf-8"))["results"]) == 4
 
 
-def test_a_full_disk_is_an_error_of_its_own(suite: str, outputs: Path, tmp_path: Path) -> None:
-    full, report = Path("/dev/full"), tmp_path / "a.json"
-    if not full.exists():
-        pytest.skip("this system has no /dev/full")
-    with full.open("w") as file:
-        ended = done("accept", suite, "--replay", outputs, "--json", report, stdout=file)
-    assert (ended.returncode, ended.stderr) == (2, "Error: the output: No space left on device\n")
-    assert report.exists()
-
-
 def test_what_a_terminal_cannot_show_is_written_out(suite: str, outputs: Path) -> None:
     outputs.write_text(
         '{"case": "hello", "output": "{\\"name\\": \\"gr\u00fc\u00df\\", \\"parameters\\": {}}"}', "utf-8"
@@ -45,13 +33,6 @@ def test_what_a_terminal_cannot_show_is_written_out(suite: str, outputs: Path) -
     ended = done("accept", suite, "--replay", outputs, encoding="ascii")
     assert (ended.returncode, ended.stderr) == (1, "")
     assert "gr\\xfc\\xdf" in ended.stdout
-
-
-def test_a_fault_of_its_own_is_no_failed_case(suite: str, outputs: Path) -> None:
-    fault = "import llama3_acceptance.cli.acceptance_run as run; del run.print_results"
-    ended = done("accept", suite, "--replay", outputs, before=fault)
-    assert ended.returncode == 2
-    assert "NameError" in ended.stderr
 
 
 def test_an_interrupt_keeps_what_is_in(suite: str, tmp_path: Path) -> None:

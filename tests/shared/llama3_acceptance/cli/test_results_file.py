@@ -42,22 +42,15 @@ def test_a_resumed_run_asks_again_what_had_no_response(suite: str, tmp_path: Pat
     assert "all 3/4" in words(accept(suite, "--replay", results).stdout)
 
 
-def test_half_a_line_of_something_else_is_not_written_over(suite: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("resume", "told"),
+    [(["--resume"], "does not say what was asked"), ([], "already has responses: continue with --resume, or use")],
+)
+def test_what_a_file_contains_is_not_written_over(suite: str, tmp_path: Path, resume: list[str], told: str) -> None:
     notes = tmp_path / "notes"
     notes.write_text("buy milk", "utf-8")
-    assert "does not say what was asked" in refused(suite, *URL, "--results", notes, "--resume")
+    assert told in refused(suite, *URL, "--results", notes, *resume)
     assert notes.read_text("utf-8") == "buy milk"
-
-
-def test_results_are_not_written_over(suite: str, tmp_path: Path) -> None:
-    results = tmp_path / "results.jsonl"
-    with answering(*ANSWERS) as server:
-        ask(server, suite, "--results", results)
-        before = results.read_bytes()
-        again = ask(server, suite, "--results", results)
-    assert again.exit_code == 2
-    assert "already has responses: continue with --resume, or use another file" in words(again.stderr)
-    assert results.read_bytes() == before
 
 
 OTHER_RUNS = [

@@ -56,7 +56,9 @@ NO_PLACE = "cannot be written: it is a folder, or its folder does not exist"
         ([*ASKED, "--resume"], "--resume continues a file: name it with --results"),
         *(([*ASKED, "--extra-body", body], f"Invalid value for '--extra-body': {why}") for body, why in JSON_PROBLEMS),
         (["$suite", "--compare", "$here/broken", "$here/broken"], "--compare takes two reports and no SUITE"),
-        ([*ASKED, "--timeout", "nan"], "Invalid value for '--timeout': 'nan' is not a number"),
+        ([*ASKED, "--timeout", "nan"], "Invalid value for '--timeout': 'nan' is not a finite number"),
+        ([*ASKED, "--temperature", "nan"], "Invalid value for '--temperature': 'nan' is not a finite number"),
+        ([*ASKED, "--temperature", "inf"], "Invalid value for '--temperature': 'inf' is not a finite number"),
         ([*ASKED, "--repeats", "1000000000"], "Invalid value for '--repeats': 1000000000 is not in the range"),
         (
             [*ASKED, "--json", "$here/a", "--html", "$here/linked/a"],

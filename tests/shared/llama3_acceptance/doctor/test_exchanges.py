@@ -11,12 +11,11 @@ from endpoints.wire import answer_events, answer_json
 from llama3_acceptance.doctor.exchanges import Connection, Exchange
 
 
-def asked(answer: object, *, stream: bool = False) -> Exchange:
-    events = answer_events(answer) if isinstance(answer, list) else answer_json(answer)
-    with LoopbackServer(lambda _: events) as server:
+def asked(answer: Answer, *, stream: object = False) -> Exchange:
+    with LoopbackServer(lambda _: answer) as server:
         connection = Connection(server.base_url, "none", 30)
         try:
-            return connection.ask("one", {"stream": stream})
+            return connection.ask("/chat/completions", {"stream": stream})
         finally:
             connection.close()
 
@@ -42,7 +41,7 @@ def test_a_stream_is_put_together() -> None:
         json.dumps({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5}}),
         "[DONE]",
     ]
-    exchange = asked(events, stream=True)
+    exchange = asked(answer_events(events), stream=True)
     (call,) = exchange.calls
     assert (exchange.is_answered, exchange.error) == (True, "")
     assert (exchange.content, exchange.reasoning, exchange.finish_reason) == ("Let me see.", "Hm.", "tool_calls")
@@ -63,14 +62,14 @@ def test_a_stream_is_put_together() -> None:
     ids=["nothing", "no end", "no calls"],
 )
 def test_what_is_not_a_stream_says_why(events: list[str], error: str) -> None:
-    exchange = asked(events, stream=True)
+    exchange = asked(answer_events(events), stream=True)
     assert not exchange.is_answered
     assert exchange.error.startswith(error)
 
 
 @pytest.mark.parametrize("body", [7, {}, {"choices": []}, {"choices": [{"message": "Hi"}]}], ids=str)
 def test_another_answer_is_no_completion(body: object) -> None:
-    assert asked(body).error == "the answer is no chat completion"
+    assert asked(answer_json(body)).error == "the answer is no chat completion"
 
 
 @pytest.mark.parametrize(
@@ -86,27 +85,10 @@ def test_another_answer_is_no_completion(body: object) -> None:
     ids=str,
 )
 def test_what_a_server_says_of_an_error_is_one_line(body: object, told: str) -> None:
-    with LoopbackServer(lambda _: answer_json(body, status=400)) as server:
-        connection = Connection(server.base_url, "none", 30)
-        exchange = connection.get("/models")
-        connection.close()
+    exchange = asked(answer_json(body, status=400))
     assert (exchange.status, exchange.error) == (400, told)
 
 
 def test_a_fault_in_the_request_itself_is_raised_and_no_answer() -> None:
-    connection = Connection("http://127.0.0.1:9/v1", "none", 30)
-    try:
-        with pytest.raises(TypeError, match="not JSON serializable"):
-            connection.ask("one", {"stream": object()})
-    finally:
-        connection.close()
-
-
-def test_a_server_that_stays_silent_has_not_answered_in_time() -> None:
-    with LoopbackServer(lambda _: Answer((b" ",) * 20, pause=0.2)) as server:
-        connection = Connection(server.base_url, "none", 0.5)
-        try:
-            exchange = connection.ask("one", {})
-        finally:
-            connection.close()
-    assert (exchange.is_timeout, exchange.error, exchange.status) == (True, "no answer in time", 0)
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        asked(answer_json({}), stream=object())

@@ -112,13 +112,10 @@ def test_a_list_in_a_string_is_compared_as_the_list(kind: Kind, written: str):
     [
         GOOD,
         f"Sure. {GOOD}",
-        f"```json\n{GOOD}\n```",
         'All set: {"lights": "on"}',
-        'Hm. {"message": "All set.", "tool_call": null}',
         GOOD[:-3],
         "{}",
         "[1, 2, 3]",
-        '{"a":1',
         "As I said: [{",
         'It is ["milk"], or {"a": ["bread"]}',
         "<tool_call>[]</tool_call>",
@@ -132,17 +129,13 @@ def test_json_in_the_text_fails_where_native_calls_alone_are_let_pass(kind: Kind
 @pytest.mark.parametrize(
     "text",
     [
-        *("I {really} mean [that].", "Done, {so", "[here](there)", "Which [", "Which one? {"),
+        *("I {really} mean [that].", "Done, {so", "Which ["),
         *(
-            "See [1].",
-            "arr[0] = 5 and a[[1, 2]] are 7.",
-            "Paris has 2.1 million people.\n\nSources: calculate [1]",
-            'x["key"] = y["a"]["b"]',
+            'x["key"] = a[[1, 2]]',
             "Use {} or [] in Rust.",
             "As I said: [1",
             "Both:\n[1, 2]\nDone.",
             "Sources:\n[1]\n[2]",
-            'I bought ["milk", "bread"].',
         ),
         '<think>{"name": "clock", "parameters": {}}</think>It is noon.',
         'Hello. <think>[{"a": 1}]',
@@ -190,24 +183,6 @@ REASONS = [
     ),
     (
         GREETING,
-        '{"name": "calculate", "parameters": {"expression": 2+2}}',
-        Verdict.MALFORMED,
-        (
-            "a call that cannot be read (expected ',' or the closing bracket at offset 52, found '+'): "
-            '{"name": "calculate", "parameters": {"expression": 2'
-        ),
-    ),
-    (
-        GREETING,
-        f"Sure. {SUM[:-1]}",
-        Verdict.TRUNCATED,
-        (
-            "a call that cannot be read (the output ends inside it, where ',' or the closing bracket was due): "
-            f"{SUM[:-1]}"
-        ),
-    ),
-    (
-        GREETING,
         "[calculate(17*23)]",
         Verdict.MALFORMED,
         ("a call that cannot be read (expected ',' or ')', found '*'): calculate(17*23)"),
@@ -231,18 +206,8 @@ def test_a_verdict_has_its_reason(case: Case, response: object, expected: Verdic
     ("text", "expected"),
     [
         (SUM[:-1], Verdict.TRUNCATED),
-        ('{"name": "calculate", "parameters": "2+2"}', Verdict.MALFORMED),
-        (
-            '{"name": "calculate", "description": "", "parameters": {"type": "object", "properties": {}}}',
-            Verdict.MALFORMED,
-        ),
-        ('{"query": {"type": "function", "name": "calculate"}}', Verdict.MALFORMED),
-        ("```python\n{'name': 'calculate', 'parameters': {}}\n```", Verdict.MALFORMED),
         ('Sure: {"parameters": {"expression": "2+2"}}', Verdict.MALFORMED),
-        ("<tool_call>{}</tool_call>", Verdict.MALFORMED),
         ("<|python_tag|>calculate(17*23)", Verdict.MALFORMED),
-        ("calculate(", Verdict.TRUNCATED),
-        ('{"name": "calculate', Verdict.TRUNCATED),
         ('{"na', Verdict.TRUNCATED),
     ],
 )
@@ -277,18 +242,14 @@ def test_an_answer_in_words_has_words_and_no_attempt_at_a_call(text: str, detail
     "text",
     [
         "144",
-        "\N{THUMBS UP SIGN}",
         "\N{SMILING FACE WITH SMILING EYES}\N{HEAVY BLACK HEART}\ufe0f",
         "Action: none",
         "With the <calculate> tag, one can add.",
         '"144"',
-        f"Write `{SUM}` to add.",
         "The field is null.",
         'Sure: {"',
         'It is {"expression": "12*12"}, I think.',
-        "Action: I turned on the lights.",
         "I asked: <tool_response>391</tool_response>",
-        "`print(17*23)`",
         '{"message": "Hello!", "tool_call": null}',
     ],
 )
@@ -385,11 +346,7 @@ def test_of_several_reasons_the_gravest_is_the_verdict(found: tuple[str, dict[st
 def test_calls_in_another_order_fail_only_where_the_order_matters():
     both = replace(TURN_ON, alternatives=((*CALCULATE.alternatives[0], LIGHTS),))
     assert verdict(both, f"{GOOD}; {SUM}") is Verdict.PASSED
-    ordered = judged(replace(both, ordered=True), f"{GOOD}; {SUM}").parsed
-    called = 'turn_on({"area": "kitchen", "domain": ["light", "switch"]}), calculate({"expression": "2+2"})'
-    wanted = 'calculate(expression="2+2"), turn_on(area="kitchen", domain=["light", "switch"] in any order)'
-    told = f"called {called}; the order is {wanted}"
-    assert (ordered.verdict, ordered.detail) == (Verdict.WRONG_ORDER, told)
+    assert verdict(replace(both, ordered=True), f"{GOOD}; {SUM}") is Verdict.WRONG_ORDER
     assert verdict(replace(both, ordered=True), f"{SUM}; {GOOD}") is Verdict.PASSED
 
 

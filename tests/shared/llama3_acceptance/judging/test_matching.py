@@ -110,7 +110,6 @@ def test_all_differences_are_told_the_gravest_first():
         (None, "null"),
         (7, "the number 7"),
         ([1], "the array [1]"),
-        ([10**5000], "the array (too long or too deep to show)"),
     ],
 )
 def test_a_value_of_a_wrong_type_is_shown_with_its_type(value: object, shown: str):
@@ -165,29 +164,19 @@ def test_calls_are_paired_so_that_all_fit():
 @pytest.mark.parametrize(
     ("expected", "found", "reasons"),
     [
-        pytest.param([f(1), f(1)], [("f", 1)], [Verdict.MISSING_CALL], id="one call too few"),
-        pytest.param([f(1)], [("f", 1), ("f", 1)], [Verdict.UNEXPECTED_CALL], id="one call too many"),
-        pytest.param([f(1), f(2)], [("f", 3), ("f", 1)], [Verdict.WRONG_VALUE], id="another value"),
-        pytest.param([f(1), f(2)], [("g", 2), ("f", 1)], [Verdict.WRONG_TOOL], id="another tool"),
-        pytest.param(
-            [f(1), f(2)],
-            [("f", 9), ("g", 2), ("h", 3)],
-            [Verdict.UNEXPECTED_CALL, Verdict.WRONG_TOOL, Verdict.WRONG_VALUE],
-            id="a value, a tool and one too many",
-        ),
-        pytest.param(
-            [f(1), ExpectedCall("g")],
-            [("g", 2), ("f", 3)],
-            [Verdict.UNEXPECTED_ARGUMENT, Verdict.WRONG_VALUE],
-            id="another value and an argument too many",
-        ),
+        ([f(1), f(1)], [("f", 1)], ["missing_call"]),
+        ([f(1)], [("f", 1), ("f", 1)], ["unexpected_call"]),
+        ([f(1), f(2)], [("f", 3), ("f", 1)], ["wrong_value"]),
+        ([f(1), f(2)], [("g", 2), ("f", 1)], ["wrong_tool"]),
+        ([f(1), f(2)], [("f", 9), ("g", 2), ("h", 3)], ["unexpected_call", "wrong_tool", "wrong_value"]),
+        ([f(1), ExpectedCall("g")], [("g", 2), ("f", 3)], ["unexpected_argument", "wrong_value"]),
     ],
 )
 def test_what_is_left_over_gives_the_reasons_the_gravest_first(
-    expected: list[ExpectedCall], found: list[tuple[str, int]], reasons: list[Verdict]
+    expected: list[ExpectedCall], found: list[tuple[str, int]], reasons: list[str]
 ):
     calls = [FoundCall(name, {"n": n}) for name, n in found]
-    assert [difference.verdict for difference in calls_differences(expected, calls)] == reasons
+    assert [difference.verdict.value for difference in calls_differences(expected, calls)] == reasons
 
 
 def test_of_an_answer_without_end_the_rest_is_counted():

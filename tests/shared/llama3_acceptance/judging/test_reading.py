@@ -43,7 +43,6 @@ TAG = "<function(clock)>{}</function>"
 PYTHON = "<|python_tag|>print(17*23)"
 
 MISSPELT = "clock was not written as documented: the tag is written <function(NAME)>{…}"
-SINGLE_QUOTES = "keys and strings need double quotes, as in JSON"
 REPAIRED = f"clock was repaired from {BROKEN}"
 
 
@@ -60,16 +59,16 @@ def test_the_options_are_those_of_every_reader():
 @pytest.mark.parametrize(
     ("text", "reading", "strictly", "remark"),
     [
-        pytest.param(TAG, Reading(), Verdict.PASSED, MISSPELT, id="a misspelt tag"),
-        pytest.param(BROKEN, Reading(repair=True), Verdict.MALFORMED, REPAIRED, id="single quotes"),
-        pytest.param(
+        (TAG, Reading(), Verdict.PASSED, MISSPELT),
+        (BROKEN, Reading(repair=True), Verdict.MALFORMED, REPAIRED),
+        (
             BROKEN.replace("name", "tool"),
             Reading(repair=True),
             Verdict.MALFORMED,
             f"clock was not written as documented: the name is under 'tool'; {REPAIRED.replace('name', 'tool')}",
-            id="single quotes and an undocumented key",
         ),
     ],
+    ids=["a misspelt tag", "single quotes", "single quotes and an undocumented key"],
 )
 def test_what_was_mended_is_a_call_and_remarked(text: str, reading: Reading, strictly: Verdict, remark: str):
     clocks = replace(TIME, alternatives=((ExpectedCall("clock"),), (ExpectedCall("clock"),) * 2))
@@ -124,41 +123,9 @@ def test_a_form_that_is_read_only_where_it_is_asked_for_is_no_broken_call():
 @pytest.mark.parametrize(
     ("case", "text", "verdict", "detail"),
     [
-        pytest.param(
-            TIME,
-            f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>{CLOCK}",
-            Verdict.PASSED,
-            "",
-            id="a call in thoughts and one after them",
-        ),
-        pytest.param(
-            GREETING,
-            "Hello!",
-            Verdict.NO_RESPONSE,
-            "neither text nor a call, only reasoning",
-            id="words inside thoughts",
-        ),
-        pytest.param(
-            TIME,
-            CLOCK,
-            Verdict.MALFORMED,
-            f"a call that cannot be read (in thoughts): {CLOCK}",
-            id="a call inside thoughts",
-        ),
-        pytest.param(
-            GREETING,
-            f"Hm.</think>{PYTHON}",
-            Verdict.MALFORMED,
-            "a call that cannot be read (expected ',' or ')', found '*'): print(17*23)",
-            id="code after thoughts",
-        ),
-        pytest.param(
-            TIME,
-            f"Hm.</think>{CLOCK}{BROKEN}",
-            Verdict.PASSED,
-            f"beside it, a call that cannot be read ({SINGLE_QUOTES}): {BROKEN}",
-            id="a broken call beside a call",
-        ),
+        (TIME, f"I could {BROKEN}, {PYTHON} or {CLOCK}.</think>{CLOCK}", Verdict.PASSED, ""),
+        (GREETING, "Hello!", Verdict.NO_RESPONSE, "neither text nor a call, only reasoning"),
+        (TIME, CLOCK, Verdict.MALFORMED, f"a call that cannot be read (in thoughts): {CLOCK}"),
     ],
 )
 def test_a_text_may_begin_inside_reasoning(case: Case, text: str, verdict: Verdict, detail: str):

@@ -22,7 +22,7 @@ def test_calls_and_text_are_read(kind: Kind, text: str):
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("text", ["", "Hello!", '{"name": "clock", "parameters": {}}'])
+@pytest.mark.parametrize("text", ["", "Hello!"])
 def test_text_is_read(kind: Kind, text: str):
     answer = read_response(kind(text, []))
     assert (answer.text, answer.calls) == (text, ())
@@ -89,36 +89,22 @@ def test_a_call_without_a_name_is_one():
 
 
 @pytest.mark.parametrize(
-    ("response", "found"),
-    [
-        (7, "an int"),
-        ({}, "an empty dict"),
-        ({"choices": [{}]}, "a dict with the keys choices"),
-        ({"reply": "Hello!"}, "a dict with the keys reply"),
-    ],
+    ("response", "found"), [(7, "an int"), ({}, "an empty dict"), ({"choices": [{}]}, "a dict with the keys choices")]
 )
 def test_what_is_no_response_is_refused(response: object, found: str):
     with pytest.raises(TypeError, match=rf"^expected OpenAI's chat completion or message.*, got {found}$"):
         read_response(response)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"assistant_message": "Hello!", "tool_calls": [], "stop_reason": "complete"},
-        {"output": "Hello!", "tool_calls": None},
-        {"output_text": "Hello!"},
-    ],
-    ids=lambda message: next(iter(message)),
-)
-def test_a_dict_of_a_program_is_read_where_its_meaning_is_clear(message: dict[str, object]):
-    assert read_response(message) == Answer("Hello!", finish_reason=message.get("stop_reason"))
+def test_a_dict_of_a_program_is_read_where_its_meaning_is_clear():
+    message = {"assistant_message": "Hello!", "tool_calls": [], "mood": {"good": 1}, "stop_reason": "complete"}
+    assert read_response(message) == Answer("Hello!", finish_reason="complete")
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        {"tool_calls": [], "said": "Hello!"},
+        *({"tool_calls": [], "said": "Hello!"}, {"content": "", "msg": "Hello!"}, {"text": "", "a": "b"}),
         {"role": "assistant", "content": None, "parts": [{"text": "Hello!"}]},
     ],
 )
@@ -158,22 +144,13 @@ def test_a_call_of_a_program_is_read_under_its_usual_names(key: str, name: str):
         assert (found.name, found.arguments) == ("f", {"n": 1})
 
 
-@pytest.mark.parametrize(
-    "message",
-    [{"content": "", "msg": "Hello!"}, {"content": "", "parts": [{"text": "Hello!"}]}, {"text": "", "a": "b"}],
-)
-def test_an_empty_text_beside_another_is_an_error(message: dict[str, object]):
-    with pytest.raises(TypeError, match=f"a dict with the keys {', '.join(message)}$"):
-        read_response(message)
-
-
-@pytest.mark.parametrize("block", [{"type": "foo", "text": "Hello!"}, {"type": "foo", "value": "Hello!"}])
-def test_a_block_of_an_unknown_type_is_an_error(block: dict[str, str]):
-    with pytest.raises(TypeError, match="a block of text of the unknown type 'foo'"):
+@pytest.mark.parametrize("block", [{"type": "foo", "text": "Hello!"}, {"type": "foo", "value": "Hello!"}, {"a": ""}, 7])
+def test_a_block_of_an_unknown_type_is_an_error(block: object):
+    with pytest.raises(TypeError, match=r"a block of text of the unknown type (?:'foo'|None)$"):
         read_response({"content": [block]})
 
 
-@pytest.mark.parametrize("text", [{"value": "Hello!"}, 7, [{"value": "Hello!"}], [7]], ids=str)
+@pytest.mark.parametrize("text", [{"value": "Hello!"}, 7], ids=str)
 def test_a_text_that_is_none_is_an_error_too(text: object):
     with pytest.raises(TypeError, match=r"got a message whose text cannot be read: a dict with the keys content$"):
         read_response({"content": text})

@@ -53,24 +53,13 @@ def several(message: str, *minutes: object) -> str:
     return json.dumps({"message": message, "tool_calls": calls})
 
 
-PASSED = [
-    (TEA, single("On it.", "timer", minutes=5), ONE),
-    (TEA, f" {single('', 'timer', minutes=5)}\n", ONE),
-    (GREETING, single("Hello!"), ONE),
-    (SUM, single("That is 4."), ONE),
-    (TWO, several("", 9, 5), SEVERAL),
-    (TEA, several("", 5), SEVERAL),
-    (GREETING, several("Hello!"), SEVERAL),
-]
-
-
-@pytest.mark.parametrize(("case", "text", "prompt"), PASSED)
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: kind.__name__)
-def test_the_object_alone_passes(kind: Kind, case: Case, text: str, prompt: Prompt) -> None:
-    assert judged(case, kind(text, []), prompt).verdict is Verdict.PASSED
+def test_the_object_alone_passes(kind: Kind) -> None:
+    assert judged(TEA, kind(single("On it.", "timer", minutes=5), [])).verdict is Verdict.PASSED
+    assert judged(TWO, kind(several("", 9, 5), []), SEVERAL).verdict is Verdict.PASSED
 
 
-@pytest.mark.parametrize("text", ["", " ", "<think>Hm", "Hello!", '{"message": "Hel'])
+@pytest.mark.parametrize("text", ["", "Hello!", '{"message": "Hel'])
 def test_a_limit_is_named_that_left_no_object(text: str) -> None:
     answer = Answer(text, finish_reason="length")
     assert judged(GREETING, answer).verdict is Verdict.TRUNCATED
@@ -89,13 +78,10 @@ def test_thoughts_in_the_message_are_no_words(message: str, tool: str | None, st
     assert judgement.detail == f"thoughts are in the message, which the user sees: {message}"
 
 
-CALL = '{"name": "timer", "parameters": {"minutes": 5}}'
 GOOD = single("On it.", "timer", minutes=5)
 WRONG_FORMAT = {
-    "JSON in text": (f"Sure: {CALL}", "text_around"),
     "a thought": (f"<think>Hm.</think>{GOOD}", "text_around"),
     "words": ("Hello!", "no_json"),
-    "a key too many": (GOOD.replace('{"message"', '{"mood": 1, "message"', 1), "wrong_shape"),
     "several calls": (several("", 5), "wrong_shape"),
     "nothing": ("", ""),
 }

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from markupsafe import escape
 
 from browsers import chromium, requested
 from llama3_acceptance.reports.html_page import report_html
-from llama3_acceptance.values import Policies, Prompt, Reading
+from llama3_acceptance.values import Reading
 from runs import DIM, KITCHEN, judged
 
 if TYPE_CHECKING:
@@ -63,7 +62,14 @@ def test_the_page_is_well_formed_and_holds_each_response() -> None:
     page = Page(report_html(judged(OUTPUTS)))
     assert page.open == []
     assert page.tags["details"] == 4
-    for text in ("Home", "llama3.1", "Dim the hall to 20", 'set_light(room="hall", level=20)', "Knock, knock."):
+    for text in (
+        "Home",
+        "llama3.1",
+        "format json; multiple no",
+        "Dim the hall to 20",
+        'set_light(room="hall", level=20)',
+        "Knock, knock.",
+    ):
         assert text in page.texts
 
 
@@ -100,21 +106,6 @@ def test_native_calls_errors_repeats_and_missing_responses_are_shown() -> None:
     for text in ("Calls that the server sent", "kitchen[1]", "no text", "5 responses: the run is not complete"):
         assert text in page.texts
     assert ": HTTP 500: <oops>" in page.texts
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({}, "text_calls yes; direct_answers answer_question, calculate, tell_joke; stringified_lists yes"),
-        ({"policies": Policies(allow_direct_answers=False)}, "direct_answers no; "),
-        ({"policies": Policies(direct_answers=frozenset())}, "direct_answers none; "),
-        ({"prompt": Prompt(format="strict", multiple=True)}, "format strict; multiple yes<"),
-        ({"reading": Reading(["json"], starts_reasoning=True)}, "formats json; repair no; starts_reasoning yes<"),
-    ],
-)
-def test_the_page_says_by_what_it_judges(changes: dict[str, Any], told: str) -> None:
-    results = judged(OUTPUTS)
-    assert told in report_html(replace(results, suite=replace(results.suite, **changes)))
 
 
 def test_failures_come_first_then_what_was_let_through() -> None:
@@ -154,10 +145,8 @@ def test_rows_without_a_fault_are_folded() -> None:
 
 def test_what_was_let_through_is_told_apart_from_what_is_clean() -> None:
     html = report_html(judged({"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}))
-    assert '<span class="verdict let" title="as written">passed: words</span>' in html
     assert '<span class="verdict let" title="after coercion">passed: coerced</span>' in html
     assert '<span class="verdict good" title="as written">passed</span>' in html
-    assert "2 of 3 passed, 1 of them clean; let through: 1 in words; 95 % interval 21 to 94 %" in html
     assert "3 of 3 passed, 1 of them clean; let through: 1 in words, 1 coerced; 95 % interval 44 to 100 %" in html
 
 

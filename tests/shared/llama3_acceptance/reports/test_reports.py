@@ -20,8 +20,8 @@ from llama3_acceptance.reports.scores import Score
 from llama3_acceptance.reports.thresholds import Threshold
 from llama3_acceptance.running.records import RecordsError, to_json
 from llama3_acceptance.running.results import Results
-from llama3_acceptance.values import Reading
-from runs import DIM, KITCHEN, MENDED, judged
+from llama3_acceptance.values import Policies, Reading, Suite
+from runs import DIM, KITCHEN, MENDED, SUITE, judged
 
 MIXED = {"kitchen": KITCHEN, "dim": DIM, "joke": "Knock, knock."}
 HOSTILE = {"kitchen": 'a\x00\x1b[2J\ud800\ufffe]]></system-out>{"name": "set_light", "parameters": {"room": "\x07'}
@@ -35,7 +35,6 @@ def reported(outputs: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     report = reported(MIXED, errors={"hello": "no response within 1 s"})
     assert (report["llama3_tools_report"], report["run"]["model"], report["missing"]) == (2, "llama3.1", 0)
-    assert report["reading"] == {"formats": None, "repair": False, "starts_reasoning": False}
     assert report["prompt"]["format"] == "json"
     assert report["policies"] == {
         "text_calls": True,
@@ -44,13 +43,17 @@ def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
         "stringified_lists": True,
         "native_calls_only": False,
     }
-    overall = report["scores"]["overall"]
-    assert [(overall[judged]["count"], overall[judged]["total"]) for judged in ("parsed", "coerced")] == [
-        (2, 4),
-        (3, 4),
-    ]
-    assert (overall["parsed"]["share"], overall["coerced"]["share"]) == (0.5, 0.75)
-    assert overall["parsed"]["interval"] == pytest.approx([0.15, 0.85], abs=5e-3)
+    assert report["scores"]["overall"] == {
+        "name": "all",
+        "parsed": {"count": 2, "total": 4, "share": 0.5, "interval": pytest.approx([0.15, 0.85], abs=5e-3), "clean": 1},
+        "coerced": {
+            "count": 3,
+            "total": 4,
+            "share": 0.75,
+            "interval": pytest.approx([0.3, 0.95], abs=5e-3),
+            "clean": 1,
+        },
+    }
     assert {by: [row["name"] for row in rows] for by, rows in report["scores"].items() if by[:3] == "by_"} == {
         "by_tool": ["set_light", "tell_joke", "(no call)"],
         "by_tag": ["numbers"],
@@ -58,22 +61,36 @@ def test_a_report_tells_what_was_asked_and_how_it_was_judged() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("suite", "part", "told"),
+    [
+        (replace(SUITE, policies=Policies(allow_direct_answers=False)), "policies", "direct_answers no; "),
+        (replace(SUITE, policies=Policies(direct_answers=frozenset())), "policies", "direct_answers none; "),
+        (replace(SUITE, reading=Reading(["json"])), "reading", "formats json; repair no"),
+    ],
+)
+def test_reports_say_by_what_a_suite_judges(suite: Suite, part: str, told: str) -> None:
+    assert told in shown_judging(suite)[part]
+
+
 def test_a_report_keeps_each_output_and_both_judgements() -> None:
     _, dim, _, hello = reported(MIXED, errors={"hello": "no response within 1 s"})["results"]
-    assert (dim["case"], dim["command"], dim["tool"], dim["tags"]) == (
-        "dim",
-        "Dim the hall to 20",
-        "set_light",
-        ["numbers"],
-    )
-    assert (dim["output"], dim["latency"], dim["usage"]) == (DIM, 0.5, {"completion_tokens": 7})
-    assert (dim["parsed"]["verdict"], dim["coerced"]["verdict"]) == ("wrong_type", "passed")
-    assert dim["parsed"]["source"] == "text"
-    (written,), (coerced,) = dim["parsed"]["calls"], dim["coerced"]["calls"]
-    assert (written["arguments"], coerced["arguments"]) == (
-        {"room": "hall", "level": "20"},
-        {"room": "hall", "level": 20},
-    )
+    parsed, coerced = dim.pop("parsed"), dim.pop("coerced")
+    assert dim == {
+        "case": "dim",
+        "repeat": 0,
+        "command": "Dim the hall to 20",
+        "tool": "set_light",
+        "tags": ["numbers"],
+        "output": DIM,
+        "reasoning": None,
+        "latency": 0.5,
+        "usage": {"completion_tokens": 7},
+        "error": None,
+    }
+    assert (parsed["verdict"], parsed["source"], coerced["verdict"]) == ("wrong_type", "text", "passed")
+    calls = [judgement["calls"][0]["arguments"] for judgement in (parsed, coerced)]
+    assert calls == [{"room": "hall", "level": "20"}, {"room": "hall", "level": 20}]
     assert (hello["error"], hello["parsed"]["verdict"]) == ("no response within 1 s", "no_response")
 
 
@@ -94,12 +111,8 @@ def test_a_report_tells_how_text_was_read_and_what_was_mended() -> None:
     assert [one["parsed"]["allowances"] for one in report["results"]] == [["mended"], ["mended"], []]
     assert report["scores"]["overall"]["parsed"]["clean"] == 1
     calls = [one["parsed"]["calls"][0] for one in report["results"]]
-    told = [{name: call.get(name) for name in ("deviations", "repaired_from")} for call in calls]
-    assert told == [
-        {"deviations": None, "repaired_from": MENDED},
-        {"deviations": ["the tag is written <function(NAME)>{…}"], "repaired_from": None},
-        {"deviations": None, "repaired_from": None},
-    ]
+    told = [{name: call[name] for name in ("deviations", "repaired_from") if name in call} for call in calls]
+    assert told == [{"repaired_from": MENDED}, {"deviations": ["the tag is written <function(NAME)>{…}"]}, {}]
 
 
 def junit(results: Results, *, coerced: bool = False) -> ET.Element:
@@ -202,15 +215,10 @@ def test_a_comparison_names_what_was_fixed_and_what_broke() -> None:
     after = reported({"kitchen": "Done.", "dim": DIM.replace('"20"', "20"), "joke": KITCHEN, "hello": "Hi!"})
     parsed = compare_reports(before, after, "parsed")
     assert (parsed.before, parsed.after) == (Score(2, 4), Score(2, 4))
-    assert [(one.case, one.before, one.after) for one in parsed.fixed] == [
-        ("dim", "wrong_type", "passed"),
-        ("hello", "unexpected_call", "passed"),
-    ]
-    assert [(one.case, one.before, one.after) for one in parsed.broken] == [
-        ("kitchen", "passed", "direct_answer_not_allowed"),
-        ("joke", "passed", "wrong_tool"),
-    ]
-    assert [one.case for one in compare_reports(before, after, "coerced").fixed] == ["hello"]
+    assert [(one.name, one.before) for one in parsed.fixed] == [("dim", "wrong_type"), ("hello", "unexpected_call")]
+    broken = [("kitchen", "direct_answer_not_allowed"), ("joke", "wrong_tool")]
+    assert [(one.name, one.after) for one in parsed.broken] == broken
+    assert [one.name for one in compare_reports(before, after, "coerced").fixed] == ["hello"]
 
 
 def test_a_comparison_says_how_the_runs_were_made_differently(tmp_path: Path) -> None:
@@ -250,7 +258,7 @@ def test_a_comparison_names_what_fails_for_another_reason_and_what_only_one_run_
         after=Score(0, 1),
         fixed=(),
         broken=(),
-        changed=(Change("kitchen", 0, "Light in the kitchen", "direct_answer_not_allowed", "wrong_value", WRONG),),
+        changed=(Change("kitchen", "direct_answer_not_allowed", "wrong_value", WRONG),),
         only_before=("dim", "joke"),
         lost=("joke",),
         only_after=("kitchen[1]",),
@@ -267,8 +275,8 @@ def _broken(**part: object) -> str:
     ("text", "message"),
     [
         ("oops", "not JSON"),
-        ("{}", "no report of a run"),
-        ('{"llama3_tools_report": 99}', "a report of version 99, and this reads version 2"),
+        ("{}", "no report of version 2"),
+        ('{"llama3_tools_report": 99}', "no report of version 2"),
         ('{"llama3_tools_report": 2}', "a broken report: KeyError('results')"),
         ('{"llama3_tools_report": 2, "results": []}', "a broken report: KeyError('run')"),
         (_broken(coerced={}), "a broken report: KeyError('verdict')"),

