@@ -11,7 +11,7 @@ from llama3_tools.chat.answer_reader import AnswerReader
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
-from llama3_tools.chat.messages import Message, require_message
+from llama3_tools.chat.messages import Message, require_messages
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import Reply
@@ -20,7 +20,7 @@ from llama3_tools.chat.stream import ChatStream
 from llama3_tools.chat.tool_choice import RequestedChoice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
-from llama3_tools.errors import a_type, require_options
+from llama3_tools.errors import require_options
 from llama3_tools.extractor import Extractor
 from llama3_tools.options import ReadOptions
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
@@ -164,7 +164,7 @@ class ToolChat:
                 option is of another type.
             ToolDefinitionError: `tool_choice` names no tool that is there.
         """
-        messages = _require_messages(messages)
+        messages = require_messages(messages)
         if parallel_tool_calls is not None and not isinstance(parallel_tool_calls, bool):
             raise TypeError(f"parallel_tool_calls must be True, False or None, not {parallel_tool_calls!r}")
         choice = read_tool_choice(tool_choice, self._tools)
@@ -296,19 +296,3 @@ class ToolChat:
             and self._names.own(one.name or "") not in called
             and not is_after_heading(text, one.span[0])
         ]
-
-
-def _require_messages(messages: object) -> list[Message]:
-    """Return the messages as a list.
-
-    Raises:
-        TypeError: they are not a list of dicts, or a content is neither text nor a list of parts.
-    """
-    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
-        raise TypeError(
-            f'messages must be a list of dicts such as [{{"role": "user", "content": "Hi"}}], not {a_type(messages)}'
-        )
-    given = list(messages)
-    for place, message in enumerate(given):
-        require_message(message, f"messages[{place}]")
-    return given
