@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.answer_reader import AnswerReader
@@ -22,7 +23,7 @@ from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
 from llama3_tools.errors import require_options
 from llama3_tools.extractor import Extractor
-from llama3_tools.options import ReadOptions
+from llama3_tools.options import ReadOptions, new_call_id
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
 from llama3_tools.prompts.complaints import Complaints, render_complaints
 from llama3_tools.prompts.render import formats_asked_for, is_after_heading
@@ -33,6 +34,9 @@ from llama3_tools.values import ToolCall
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+_MOST_KEPT = 64
+"""How many chats are kept: those that were asked for last."""
 
 
 class ToolChat:
@@ -296,3 +300,31 @@ class ToolChat:
             and self._names.own(one.name or "") not in called
             and not is_after_heading(text, one.span[0])
         ]
+
+
+def kept_chat(tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | None = None) -> ToolChat:
+    """Return the chat with tools that are dicts: the one that was made before if the same were given.
+
+    >>> kept_chat([{"name": "now"}]) is kept_chat([{"name": "now"}])
+    True
+
+    Args:
+        tools: the tool dicts, which may change later on. `None`: any name may be called.
+        options: how conversations are held. With an `id_factory` of the caller's, no chat is kept, as it would keep
+            alive what that belongs to.
+
+    Raises:
+        TypeError: `tools` is not a list of tools.
+        ToolDefinitionError: a declaration that cannot be read.
+    """
+    chosen = ChatOptions() if options is None else options
+    try:
+        written = json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):  # not in JSON, or not yet
+        return ToolChat(tools, chosen)
+    return _make_once(written, chosen) if chosen.read.id_factory is new_call_id else ToolChat(tools, chosen)
+
+
+@lru_cache(_MOST_KEPT)
+def _make_once(written: str, options: ChatOptions) -> ToolChat:
+    return ToolChat(json.loads(written), options)
