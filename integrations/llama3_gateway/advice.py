@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from llama3_gateway.errors import GatewayError, UpstreamRefusal
+from llama3_gateway.errors import GatewayError, UpstreamRefusal, shortened
 from llama3_gateway.full_context import full_context
 from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Dialect
 from llama3_tools.chat import EndpointFault, endpoint_fault
 
-_LONGEST_TEXT = 500  # characters: some servers answer with a whole web page
 _TOOLS_REFUSED = frozenset({EndpointFault.NO_TOOLS, EndpointFault.NO_AUTO_TOOLS})
 
 
@@ -23,9 +22,7 @@ def advised(
     to_do = _to_do(refusal, settings, dialect, model)
     if to_do is None:
         return refusal
-    text = refusal.message
-    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
-    return GatewayError(refusal.status, f"{shown} ({to_do})", reason=to_do)
+    return GatewayError(refusal.status, f"{shortened(refusal.message)} ({to_do})", reason=to_do)
 
 
 def _to_do(refusal: UpstreamRefusal, settings: ModelSettings, dialect: Dialect, model: str | None) -> str | None:

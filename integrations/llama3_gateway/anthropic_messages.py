@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llama3_gateway.answer_parts import (
-    arguments_of,
-    count_in,
-    first_answer,
-    function_of,
-    new_id,
-    reasoning_in,
-    text_in,
-)
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.framing import write_event, write_json
-from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
+from llama3_gateway.shapes import (
+    Delta,
+    Piece,
+    Shape,
+    Usage,
+    arguments_of,
+    calls_in,
+    count_in,
+    function_of,
+    new_id,
+    text_in,
+)
 from llama3_tools.chat import Reply
 
 _STOP_REASONS = {"tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
@@ -42,14 +44,14 @@ class MessageShape(Shape):
 
     def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return a message with the first of the upstream's answers. The arguments of calls keep every digit."""
-        message, finish_reason = first_answer(pieces, replies)
-        self._note_end(finish_reason, pieces[0].extra if pieces else {})
         blocks = []
-        if thoughts := reasoning_in(message):
-            blocks.append(write_json({**_empty("thinking"), "thinking": thoughts}))
-        if text := text_in(message.get("content")) + text_in(message.get("refusal")):
-            blocks.append(write_json({**_empty("text"), "text": text}))
-        blocks += [f'{write_json(_tool_use(call))[:-1]},"input":{arguments_of(call)}}}' for call in calls_in(message)]
+        if pieces:
+            piece, reply = pieces[0], replies[0]
+            self._note_end(reply.finish_reason, piece.extra)
+            texts = {"thinking": reply.reasoning, "text": text_in(reply.content) + text_in(piece.delta.get("refusal"))}
+            blocks += [write_json({**_empty(kind), kind: text}) for kind, text in texts.items() if text]
+            calls = [call.to_openai() for call in reply.tool_calls]
+            blocks += [f'{write_json(_tool_use(call))[:-1]},"input":{arguments_of(call)}}}' for call in calls]
         head = write_json({**self._message(body), "usage": _usage(usage)})
         return f'{head[:-1]},"content":[{",".join(blocks)}]}}'.encode()
 

@@ -64,7 +64,7 @@ def without_images(messages: Sequence[Message]) -> list[Message]:
 
 
 def _without_images(message: Message) -> Message:
-    parts = [placeholder("image") if _is_image(part) else part for part in _parts(message)]
+    parts = [placeholder("image") if _is_image(part) else part for part in parts_of(message)]
     if images := message.get("images"):  # of Ollama's
         parts = [{"type": "text", "text": str(message.get("content") or "")}, *(placeholder("image") for _ in images)]
     if not parts:
@@ -75,7 +75,8 @@ def _without_images(message: Message) -> Message:
     return {**others, "content": parts}
 
 
-def _parts(message: Message) -> list[Any]:
+def parts_of(message: Message) -> list[Any]:
+    """Return the parts of a message's content; none if that is a text."""
     content = message.get("content")
     return content if isinstance(content, list) else []
 

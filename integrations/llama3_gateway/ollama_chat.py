@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from llama3_gateway.answer_parts import arguments_of, function_of
 from llama3_gateway.errors import BrokenOffError, bad_request
 from llama3_gateway.exchange import NDJSON
 from llama3_gateway.framing import read_object, write_json, written
 from llama3_gateway.openai_chat import require_tools
-from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
+from llama3_gateway.shapes import (
+    Chunk,
+    Delta,
+    Dialect,
+    Message,
+    Piece,
+    Shape,
+    Usage,
+    arguments_of,
+    calls_in,
+    function_of,
+    text_in,
+)
 from llama3_tools.chat import Reply, Request
 
 _COUNTS = (
@@ -46,40 +57,13 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(calls, list) and all(isinstance(call, Mapping) for call in calls):
             with_ids = [{**call, "id": f"call_{number}"} for number, call in enumerate(calls, count)]
             count += len(calls)
-            waiting = [(_name(call), call["id"]) for call in with_ids]
+            waiting = [(str(function_of(call).get("name")), call["id"]) for call in with_ids]
             numbered.append({**message, "tool_calls": with_ids})
         elif isinstance(message, Mapping) and message.get("role") == "tool":
             numbered.append(_images_as_parts(_result(message, waiting), f"messages[{place}].images"))
         else:
             numbered.append(message)
     return {**body, "messages": numbered}
-
-
-class OllamaDialect:
-    """Reads Ollama's chats."""
-
-    path = "/api/chat"
-    media = NDJSON
-    not_there = "the server has no /api/chat: is it Ollama, and does its address end in /v1?"
-
-    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return messages in which the images of results are beside the text."""
-        return [_images_beside_text(message) for message in messages]
-
-    def constraint(self, request: Request) -> Mapping[str, Any]:
-        """Return the settings by which Ollama constrains a model."""
-        schema = request.answer_schema
-        return {"format": schema} if schema else request.constraint
-
-    def reader(self) -> OllamaStreamReader:
-        """Return what reads a stream."""
-        return OllamaStreamReader()
-
-    def chunk(self, body: dict[str, Any]) -> Chunk:
-        """Return a whole answer as one chunk."""
-        if not isinstance(body.get("message"), Mapping):
-            raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
-        return _chunk({**body, "done": True})
 
 
 class OllamaStreamReader:
@@ -167,18 +151,15 @@ class OllamaShape(Shape):
 
 def _images_as_parts(result: Message, where: str) -> Message:
     """Return a tool's result whose images are parts of its content: they stay with it in a conversation."""
+    others = {name: value for name, value in result.items() if name != "images"}
     images = result.get("images")
     if not images:
-        return {name: value for name, value in result.items() if name != "images"}
+        return others
     if not isinstance(images, list):
         raise bad_request(f"{where} is a list of images, each as base64", where)
-    content = result.get("content")
-    text = {
-        "type": "text",
-        "text": content if isinstance(content, str) else "" if content is None else write_json(content),
-    }
+    text = {"type": "text", "text": text_in(result.get("content"))}
     parts = ({"type": "image_url", "image_url": {"url": f"{_BASE64}{image}"}} for image in images)
-    return {**{name: value for name, value in result.items() if name != "images"}, "content": [text, *parts]}
+    return {**others, "content": [text, *parts]}
 
 
 def _images_beside_text(message: Message) -> Message:
@@ -200,6 +181,17 @@ def _with_message(body: dict[str, Any], message: dict[str, Any], calls: Sequence
     return f'{write_json(rest)[:-1]}{"," if rest else ""}"message":{text}}}'.encode()
 
 
+def _constraint(request: Request) -> Mapping[str, Any]:
+    schema = request.answer_schema
+    return {"format": schema} if schema else {}
+
+
+def _whole_chunk(body: dict[str, Any]) -> Chunk:
+    if not isinstance(body.get("message"), Mapping):
+        raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
+    return _chunk({**body, "done": True})
+
+
 def _chunk(body: dict[str, Any]) -> Chunk:
     message = body.get("message")
     delta = dict(message) if isinstance(message, Mapping) else {}
@@ -207,11 +199,6 @@ def _chunk(body: dict[str, Any]) -> Chunk:
     reason = body.get("done_reason")
     done = (reason if isinstance(reason, str) and reason else "stop") if body.get("done") is True else None
     return Chunk(body, [Piece(0, delta, done)], usage or None)
-
-
-def _name(call: Mapping[str, Any]) -> str:
-    function = call.get("function")
-    return str(function.get("name")) if isinstance(function, Mapping) else ""
 
 
 def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> dict[str, Any]:
@@ -234,3 +221,14 @@ def _message(delta: Delta) -> dict[str, Any]:
 def _call(call: Mapping[str, Any]) -> str:
     """Return a call of OpenAI's as Ollama has it: its arguments are an object."""
     return f'{{"function":{{"name":{write_json(function_of(call).get("name"))},"arguments":{arguments_of(call)}}}}}'
+
+
+OLLAMA_CHAT = Dialect(
+    path="/api/chat",
+    media=NDJSON,
+    not_there="the server has no /api/chat: is it Ollama, and does its address end in /v1?",
+    reader=OllamaStreamReader,
+    chunk=_whole_chunk,
+    messages=lambda messages: list(map(_images_beside_text, messages)),
+    constraint=_constraint,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, bad_request
@@ -16,8 +16,8 @@ from llama3_gateway.framing import (
     write_str,
     written,
 )
-from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
-from llama3_tools.chat import EndpointFault, Reply, Request
+from llama3_gateway.shapes import Chunk, Delta, Dialect, Piece, Shape, Usage, calls_in
+from llama3_tools.chat import EndpointFault, Reply
 
 _OF_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
 _OF_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
@@ -40,32 +40,6 @@ def require_tools(body: Mapping[str, Any]) -> dict[str, Any]:
             message = f'{where} is of type {kind!r}: only "function" tools can be called through the gateway'
             raise bad_request(message, f"{where}.type")
     return {**body}
-
-
-class ChatDialect:
-    """Reads chat completions."""
-
-    path = "/v1/chat/completions"
-    media = b"text/event-stream"
-    not_there = EndpointFault.NOT_A_COMPLETION.value
-
-    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages as they are."""
-        return messages
-
-    def constraint(self, request: Request) -> Mapping[str, Any]:
-        """Return the settings by which the chat layer constrains servers."""
-        return request.constraint
-
-    def reader(self) -> ChatStreamReader:
-        """Return what reads a stream."""
-        return ChatStreamReader()
-
-    def chunk(self, body: dict[str, Any]) -> Chunk:
-        """Return a whole answer as one chunk."""
-        if not isinstance(body.get("choices"), list):
-            raise BrokenOffError(f"it has no choices: {write_json(body)[:500]}")
-        return _chunk(body, "message")
 
 
 class ChatStreamReader:
@@ -104,7 +78,7 @@ class ChatStreamReader:
         body = read_object(b"".join(self._whole), "the upstream's answer")
         if _is_error(body):
             raise BrokenOffError(_told(body), body=body)
-        yield ChatDialect().chunk(body)
+        yield _whole_chunk(body)
         self.is_done = True
 
     def _chunks(self, events: list[ServerEvent]) -> Iterator[Chunk]:
@@ -206,6 +180,12 @@ class ChatShape(Shape):
         return f'data: {self._prefix},"choices":[{{{said},"finish_reason":{reason}{more}}}]}}\n\n'
 
 
+def _whole_chunk(body: dict[str, Any]) -> Chunk:
+    if not isinstance(body.get("choices"), list):
+        raise BrokenOffError(f"it has no choices: {write_json(body)[:500]}")
+    return _chunk(body, "message")
+
+
 def _chunk(body: dict[str, Any], key: str) -> Chunk:
     choices, usage = body.get("choices"), body.get("usage")
     chunk = Chunk(body, [], usage if isinstance(usage, dict) else None)
@@ -245,3 +225,12 @@ def _told(body: dict[str, Any]) -> str:
     error = body.get("error")
     message = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
     return f"the upstream reports an error: {message or write_json(body)[:500]}"
+
+
+CHAT_COMPLETIONS = Dialect(
+    path="/v1/chat/completions",
+    media=b"text/event-stream",
+    not_there=EndpointFault.NOT_A_COMPLETION.value,
+    reader=ChatStreamReader,
+    chunk=_whole_chunk,
+)

@@ -34,10 +34,9 @@ _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text"})
 class KeptItems:
     """Items of the last answers, for clients that send back an item's id in place of the item."""
 
-    def __init__(self, most_items: int = 4096, most_characters: int = 8_000_000) -> None:
+    def __init__(self, most_characters: int = 8_000_000) -> None:
         """Begin without any."""
         self._items: dict[str, tuple[dict[str, Any], int]] = {}
-        self._most_items = most_items
         self._most_characters = most_characters
         self._characters = 0
 
@@ -46,7 +45,7 @@ class KeptItems:
         size = len(write_json(item))
         self._items[item["id"]] = (item, size)
         self._characters += size
-        while len(self._items) > self._most_items or self._characters > self._most_characters:
+        while self._characters > self._most_characters:
             self._characters -= self._items.pop(next(iter(self._items)))[1]
 
     def get(self, item_id: object) -> dict[str, Any] | None:

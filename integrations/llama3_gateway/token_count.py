@@ -6,10 +6,10 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from llama3_gateway.answer_parts import text_in
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object, write_json, written
+from llama3_gateway.shapes import text_in
 from llama3_gateway.turns import Turn
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 

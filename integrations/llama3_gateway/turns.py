@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, bad_request
-from llama3_gateway.left_out import says_images_are_refused, without_images
+from llama3_gateway.left_out import parts_of, says_images_are_refused, without_images
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Delta, Dialect, Message
@@ -101,27 +101,21 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dial
         raise bad_request(f"messages is missing: send a list such as [{_MESSAGE}]", "messages")
     if not isinstance(stream, (bool, type(None))):
         raise bad_request(f"stream is true or false, not {json.dumps(stream)[:100]}", "stream")
+    parallel, param = body.get("parallel_tool_calls"), "tools"
     try:
         chat = kept_chat(tools, settings.chat)
-    except (TypeError, ToolDefinitionError) as error:
-        raise bad_request(str(error), "tools") from None
-    except RecursionError:
-        raise bad_request(_TOO_DEEP, "tools") from None
-    parallel = body.get("parallel_tool_calls")
-    try:
+        param = "messages" if isinstance(parallel, (bool, type(None))) else "parallel_tool_calls"
         request = chat.request(
             messages,
             tool_choice=body.get("tool_choice"),
             parallel_tool_calls=parallel,
             answers_unknown=False,  # some clients end their run with an exception
         )
-    except ToolDefinitionError as error:
-        raise bad_request(str(error), "tool_choice") from None
-    except (TypeError, AttributeError) as error:
-        is_parallel = parallel is not None and not isinstance(parallel, bool)
-        raise bad_request(str(error), "parallel_tool_calls" if is_parallel else "messages") from None
     except RecursionError:
-        raise bad_request(_TOO_DEEP, "messages") from None
+        raise bad_request(_TOO_DEEP, param) from None
+    except (TypeError, AttributeError, ToolDefinitionError) as error:
+        is_choice = isinstance(error, ToolDefinitionError) and param != "tools"
+        raise bad_request(str(error), "tool_choice" if is_choice else param) from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
     hold = ServerConstraint(settings.upstream, settings.chat.constrain, fields)
     return Turn(fields, request, settings, dialect, hold)
@@ -133,7 +127,7 @@ def has_tool_history(messages: object) -> bool:
         str(message.get("role")) in _RESULT_ROLES
         or message.get("tool_calls")
         or message.get("function_call")
-        or any(isinstance(part, Mapping) and str(part.get("type")) in _TOOL_PARTS for part in _parts(message))
+        or any(isinstance(part, Mapping) and str(part.get("type")) in _TOOL_PARTS for part in parts_of(message))
         for message in messages
         if isinstance(message, Mapping)
     )
@@ -221,11 +215,6 @@ def require_content(message: Mapping[str, Any]) -> None:
 def unreadable(why: object) -> BrokenOffError:
     """Return the error that an upstream's answer is none in OpenAI's form."""
     return BrokenOffError(f"the upstream's answer cannot be read: {why}")
-
-
-def _parts(message: Mapping[str, Any]) -> list[Any]:
-    content = message.get("content")
-    return content if isinstance(content, list) else []
 
 
 def _not_empty(deltas: list[Delta]) -> list[Delta]:

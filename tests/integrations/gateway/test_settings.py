@@ -94,10 +94,9 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
             ({"cors": [origin]}, "cors.0", "an origin is * or scheme://host[:port]")
             for origin in (
                 *("foo", "localhost:3000", "https://*.example.org", "http://", "http://a:b", "null"),
-                "http://user@a",
+                *("http://user@a", "http://a/b"),
             )
         ),
-        ({"cors": ["http://a/b"]}, "cors.0", "an origin has no path"),
         ({"cors": True}, "cors", "list"),
         ({"port": 70000}, "port", "less than 65536"),
         ({"timeout": 0}, "timeout", "greater than 0"),
