@@ -221,13 +221,13 @@ class _Choices:
         """Write the end of a choice, or have the model asked again."""
         reader = self.readers[index]
         given = reader.logprobs(logprobs, deltas)
-        again = reader.retry()
+        again = reader.request.retry(reader.reply)
         if deltas or (given and not again):
             self._writer.add(self._shape.deltas(index, deltas, given))
         if again:
             self.due.append((index, again))
         else:
-            self._writer.add(self._shape.finish(index, reader.finish_reason, self._extra.get(index, {})))
+            self._writer.add(self._shape.finish(index, reader.reply.finish_reason, self._extra.get(index, {})))
 
 
 class _Round:

@@ -14,7 +14,7 @@ from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Delta, Dialect, Message
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import Request, ServerConstraint, kept_chat
+from llama3_tools.chat import Reply, Request, ServerConstraint, kept_chat
 
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
@@ -42,27 +42,6 @@ class Turn:
     is_blind: bool = False
     """Whether a text replaces each image, as the model cannot see any."""
 
-    @property
-    def body(self) -> dict[str, Any]:
-        """The request for the upstream."""
-        messages: Sequence[Message] = self.request.messages
-        body = {
-            **self.fields,
-            "messages": self.dialect.messages(without_images(messages) if self.is_blind else messages),
-        }
-        tools, choice = self.request.tools, self.request.choice
-        if tools:
-            body["tools"] = tools
-            if choice.tool_choice != "auto":
-                body["tool_choice"] = self.request.tool_choice
-            if not choice.parallel:
-                body["parallel_tool_calls"] = False
-        return {**body, **self._constraint()}
-
-    def _constraint(self) -> dict[str, Any]:
-        """Return what holds the upstream to the form of its answer, unless the client's request does."""
-        return {**self.dialect.constraint(self.request)} if self.hold.is_on else {}
-
     def written(self) -> bytes:
         """Return the request for the upstream as JSON.
 
@@ -70,7 +49,7 @@ class Turn:
             GatewayError: it cannot be written, or the upstream cannot be held to a call of these tools.
         """
         try:
-            return json.dumps(self.body).encode()
+            return json.dumps(self._body()).encode()
         except ToolDefinitionError as error:
             raise bad_request(str(error), "tools") from None
         except RecursionError:
@@ -88,6 +67,23 @@ class Turn:
         """Return the turn in which the model is asked once more, for one answer."""
         fields = {**self.fields, "n": 1} if "n" in self.fields else self.fields
         return replace(self, fields=fields, request=request)
+
+    def _body(self) -> dict[str, Any]:
+        messages: Sequence[Message] = self.request.messages
+        shown = self.dialect.messages(without_images(messages) if self.is_blind else messages)
+        body = {**self.fields, "messages": shown, **self._constraint()}
+        tools, choice = self.request.tools, self.request.choice
+        if tools:
+            body["tools"] = tools
+            if choice.tool_choice != "auto":
+                body["tool_choice"] = self.request.tool_choice
+            if not choice.parallel:
+                body["parallel_tool_calls"] = False
+        return body
+
+    def _constraint(self) -> Mapping[str, Any]:
+        """Return what holds the upstream to the form of its answer, unless the client's request does."""
+        return self.dialect.constraint(self.request) if self.hold.is_on else {}
 
 
 def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dialect) -> Turn:
@@ -139,8 +135,6 @@ class ChoiceReader:
     def __init__(self, request: Request, record: RequestRecord) -> None:
         """Begin an answer."""
         self.request = request
-        self.finish_reason: str | None = None
-        """Why it ended, once it is over."""
         self.has_begun = False
         """Whether the upstream has said a word of it."""
         self.waiting_logprobs: list[Any] = []
@@ -153,6 +147,11 @@ class ChoiceReader:
         """Whether it has ended."""
         return self._stream.is_over
 
+    @property
+    def reply(self) -> Reply:
+        """The answer, once it is over."""
+        return self._stream.reply
+
     def feed(self, delta: Delta) -> list[Delta]:
         """Add the next delta, and return what goes to the client now.
 
@@ -160,18 +159,18 @@ class ChoiceReader:
             BrokenOffError: it is none in OpenAI's form.
         """
         self.has_begun = self.has_begun or any(value for name, value in delta.items() if name != "role")
-        if type(delta.get("content")) is not str:
-            require_content(delta)
+        content = delta.get("content")
         try:
+            if not isinstance(content, (str, list, type(None))):
+                raise TypeError(f"a content is a text or a list of parts, not {type(content).__name__}")  # noqa: TRY301
             return _not_empty(self._stream.feed(delta))
         except TypeError as error:
-            raise unreadable(error) from None
+            raise BrokenOffError(f"the upstream's answer cannot be read: {error}") from None
 
     def end(self, finish_reason: str | None) -> list[Delta]:
         """End the answer, and return what was held back for it."""
         deltas = _not_empty(self._stream.end(finish_reason))
-        self.finish_reason = self._stream.reply.finish_reason
-        self._record.count(self._stream.reply)
+        self._record.count(self.reply)
         return deltas
 
     def abort(self) -> list[Delta]:
@@ -179,12 +178,8 @@ class ChoiceReader:
         if self.is_over:
             return []
         deltas = _not_empty(self._stream.abort())
-        self._record.count(self._stream.reply)
+        self._record.count(self.reply)
         return deltas
-
-    def retry(self) -> Request | None:
-        """Return the request by which the model is asked again; `None` if it is not."""
-        return self.request.retry(self._stream.reply)
 
     def logprobs(self, given: object, deltas: Sequence[Delta]) -> dict[str, Any] | None:
         """Add those that came with a delta, and return those that go out now, with the next text that does.
@@ -199,22 +194,6 @@ class ChoiceReader:
             return None
         logprobs, self.waiting_logprobs = self.waiting_logprobs, []
         return {"content": logprobs, "refusal": None}
-
-
-def require_content(message: Mapping[str, Any]) -> None:
-    """Require a content that is one in OpenAI's form.
-
-    Raises:
-        BrokenOffError: it is another.
-    """
-    content = message.get("content")
-    if not isinstance(content, (str, list, type(None))):
-        raise unreadable(f"a content is a text or a list of parts, not {type(content).__name__}")
-
-
-def unreadable(why: object) -> BrokenOffError:
-    """Return the error that an upstream's answer is none in OpenAI's form."""
-    return BrokenOffError(f"the upstream's answer cannot be read: {why}")
 
 
 def _not_empty(deltas: list[Delta]) -> list[Delta]:
