@@ -34,12 +34,13 @@ from llama3_gateway.token_count import send_token_count
 from llama3_gateway.turns import has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
 
-_STATEFUL = (
+_CONVERSATIONS = (
     *("/v1/responses/{id}", "/v1/responses/{id}/cancel", "/v1/responses/{id}/input_items"),
     *("/v1/conversations", "/v1/conversations/{rest:path}"),
 )
-"""Paths of the Responses API that are about what the server has kept."""
-_OF_ANTHROPIC = ("/v1/messages/batches", "/v1/messages/batches/{rest:path}")
+_STATEFUL = f"{NEEDS_STATE}: send the whole conversation as input to /v1/responses"
+_BATCHES = ("/v1/messages/batches", "/v1/messages/batches/{rest:path}")
+_OF_ANTHROPIC = f"{NEEDS_ANTHROPIC}: send each request to /v1/messages"
 _MISPLACED = (
     *("/v1/v1/{rest:path}", "/v1/api/{rest:path}", "/v1/messages/v1/messages"),
     *(
@@ -86,9 +87,9 @@ class Gateway(Starlette):
                 self._route("/v1/messages/count_tokens", self.count_tokens, "count_tokens", "POST", api=MESSAGES),
                 self._route("/v1/models", self.models, "models", "GET"),
                 self._route("/api/show", self.show, "show", "POST", api=OLLAMA),
-                *(self._route(path, _of_anthropic, "none", api=MESSAGES) for path in _OF_ANTHROPIC),
+                *(self._route(path, _refusing(_OF_ANTHROPIC), "none", api=MESSAGES) for path in _BATCHES),
                 *(self._route(path, _misplaced, "none") for path in _MISPLACED),
-                *(self._route(path, _stateful, "none") for path in _STATEFUL),
+                *(self._route(path, _refusing(_STATEFUL), "none") for path in _CONVERSATIONS),
                 self._route("/v1/{rest:path}", self.pass_on, "pass_through"),
                 self._route("/api/{rest:path}", self.pass_on, "pass_through", api=OLLAMA),
             ],
@@ -200,13 +201,11 @@ async def _root(exchange: Exchange, _data: bytes) -> None:
     await exchange.answer(HTTPStatus.OK, b"llama3-tools gateway: point your client's base_url at /v1\n", b"text/plain")
 
 
-async def _stateful(exchange: Exchange, _data: bytes) -> None:
-    message = f"{exchange.path} {NEEDS_STATE}: send the whole conversation as input to /v1/responses"
-    raise GatewayError(HTTPStatus.BAD_REQUEST, message)
+def _refusing(why: str) -> Answer:
+    async def refuse(exchange: Exchange, _data: bytes) -> None:
+        raise GatewayError(HTTPStatus.BAD_REQUEST, f"{exchange.path} {why}")
 
-
-async def _of_anthropic(exchange: Exchange, _data: bytes) -> None:
-    raise GatewayError(HTTPStatus.BAD_REQUEST, f"{exchange.path} {NEEDS_ANTHROPIC}: send each request to /v1/messages")
+    return refuse
 
 
 async def _misplaced(exchange: Exchange, _data: bytes) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from llama3_gateway.advice import full_context
 from llama3_gateway.errors import BrokenOffError, GatewayError, no_completion
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.full_context import full_context
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.shapes import Chunk, Delta, Piece, Shape, Usage, added_usage

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.framing import EventReader
-from llama3_gateway.heads import PunctualProtocol
+from llama3_gateway.server import PunctualProtocol
 
 WEATHER = {
     "type": "function",

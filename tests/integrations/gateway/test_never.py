@@ -95,13 +95,13 @@ class TestSlowHeads:
 
     @pytest.mark.parametrize("begun", [b"", b"POST /v1/chat/completions HTTP/1.1\r\nHost: loc"])
     def test_the_connection_is_closed(self, begun: bytes, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr("llama3_gateway.heads._SECONDS", 0.2)
+        monkeypatch.setattr("llama3_gateway.server._SECONDS_FOR_HEAD", 0.2)
         with serving(says("Hi")) as served, _connected(served) as client:
             client.sendall(begun)
             assert client.recv(1) == b""
 
     def test_one_that_comes_in_time_is_answered(self, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr("llama3_gateway.heads._SECONDS", 60)
+        monkeypatch.setattr("llama3_gateway.server._SECONDS_FOR_HEAD", 60)
         with serving(says("Hi")) as served, _connected(served) as client:
             for piece in (b"GET /healthz HT", b"TP/1.1\r\nHost: localhost\r\n\r\n") * 2:
                 client.sendall(piece)
