@@ -24,7 +24,7 @@ from llama3_gateway.endpoint import Answer, Endpoint, Recording, error_response
 from llama3_gateway.engine import Engine
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.framing import read_body
+from llama3_gateway.framing import read_body, written
 from llama3_gateway.messages_input import NEEDS_ANTHROPIC
 from llama3_gateway.metrics import Metrics
 from llama3_gateway.pass_through import pass_through, send_model, send_models
@@ -152,11 +152,12 @@ class Gateway(Starlette):
     async def healthz(self, exchange: Exchange, _data: bytes) -> None:
         """Answer that the gateway runs, and, unless it asks for a key, in front of which server."""
         behind = {} if self.settings.api_key else {"upstream": self.settings.default.upstream.shown}
-        await exchange.answer_json(HTTPStatus.OK, {"status": "ok", "name": "llama3-tools", **behind})
+        await exchange.answer(written({"status": "ok", "name": "llama3-tools", **behind}))
 
     async def write_metrics(self, exchange: Exchange, _data: bytes) -> None:
         """Answer what was counted, for Prometheus."""
-        await exchange.answer(HTTPStatus.OK, generate_latest(self.metrics.registry), CONTENT_TYPE_PLAIN_0_0_4.encode())
+        headers = {"content-type": CONTENT_TYPE_PLAIN_0_0_4}
+        await exchange.answer(generate_latest(self.metrics.registry), **headers)
 
     def _route(
         self, path: str, answer: Answer, name: str, *methods: str, api: Api = CHAT, is_open: bool = False
@@ -198,7 +199,8 @@ async def _closing(gateway: Gateway) -> AsyncIterator[None]:
 
 
 async def _root(exchange: Exchange, _data: bytes) -> None:
-    await exchange.answer(HTTPStatus.OK, b"llama3-tools gateway: point your client's base_url at /v1\n", b"text/plain")
+    headers = {"content-type": "text/plain"}
+    await exchange.answer(b"llama3-tools gateway: point your client's base_url at /v1\n", **headers)
 
 
 def _refusing(why: str) -> Answer:

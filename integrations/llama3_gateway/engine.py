@@ -105,7 +105,7 @@ class Engine:
         began = perf_counter()
         content = self.shape.whole(body, chunk.pieces, replies, usage)
         self.record.added += perf_counter() - began
-        await self.exchange.answer(HTTPStatus.OK, content)
+        await self.exchange.answer(content)
 
     async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply, Usage]:
         """Return what a choice is after all retries, and what those used."""

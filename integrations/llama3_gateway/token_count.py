@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from starlette.responses import Response
-
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object, write_json, written
@@ -38,8 +36,7 @@ async def send_token_count(exchange: Exchange, client: UpstreamClient, turn: Tur
     count = await _counted(exchange, client, turn, text, most)
     how = "estimate" if count is None else "counted"
     tokens = -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN) if count is None else count
-    headers = {"content-type": JSON.decode(), _HOW: how}
-    await exchange.respond(Response(written({"input_tokens": tokens}), HTTPStatus.OK, headers=headers))
+    await exchange.answer(written({"input_tokens": tokens}), **{_HOW: how})
 
 
 async def _counted(exchange: Exchange, client: UpstreamClient, turn: Turn, text: str, most: int) -> int | None:
