@@ -13,9 +13,7 @@ from llama3_gateway.shapes import (
     Shape,
     Usage,
     arguments_of,
-    calls_in,
     count_in,
-    function_of,
     new_id,
     text_in,
 )
@@ -86,7 +84,7 @@ class MessageShape(Shape):
         events = b""
         for name, value in delta.items():
             if name == "tool_calls":
-                events += b"".join(map(self._called, calls_in(delta)))
+                events += b"".join(map(self._called, value))
             elif name in _BLOCKS and (text := text_in(value)):
                 kind = _BLOCKS[name]
                 events += b"" if self._open == kind else self._opened(_empty(kind))
@@ -94,11 +92,8 @@ class MessageShape(Shape):
         return events
 
     def _called(self, call: Mapping[str, Any]) -> bytes:
-        """Return the events of a call. One without a name is a piece of the call before it, of a server's own."""
-        block = {**_tool_use(call), "input": {}}
-        events = self._opened(block) if block["name"] else b""
-        arguments = function_of(call).get("arguments")
-        return events + self._grown({"type": "input_json_delta", "partial_json": text_in(arguments)})
+        opened = self._opened({**_tool_use(call), "input": {}})
+        return opened + self._grown({"type": "input_json_delta", "partial_json": call["function"]["arguments"]})
 
     def _opened(self, block: dict[str, Any]) -> bytes:
         events = self._closed()
@@ -107,7 +102,7 @@ class MessageShape(Shape):
         return events + _event("content_block_start", index=self._blocks - 1, content_block=block)
 
     def _grown(self, delta: dict[str, Any]) -> bytes:
-        return _event("content_block_delta", index=self._blocks - 1, delta=delta) if self._open else b""
+        return _event("content_block_delta", index=self._blocks - 1, delta=delta)
 
     def _closed(self) -> bytes:
         if self._open is None:
@@ -140,7 +135,7 @@ def _empty(kind: str) -> dict[str, str]:
 
 def _tool_use(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return the block of a call without its input."""
-    return {"type": "tool_use", "id": call.get("id"), "name": function_of(call).get("name")}
+    return {"type": "tool_use", "id": call["id"], "name": call["function"]["name"]}
 
 
 def _usage(usage: Usage) -> dict[str, int]:

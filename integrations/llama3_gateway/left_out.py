@@ -11,7 +11,6 @@ from llama3_gateway.errors import UpstreamRefusal, bad_request
 from llama3_gateway.logs import LOGGER
 from llama3_gateway.shapes import Message
 
-_IMAGE = "image_url"
 _NAMES_IMAGES = re.compile(r"\bimages?\b|image_url|multi-?modal|mmproj|\bvision\b", re.IGNORECASE)
 """As llama.cpp, Ollama, vLLM and LM Studio say that a model has no eyes."""
 _REFUSALS = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.INTERNAL_SERVER_ERROR})
@@ -80,13 +79,13 @@ def without_images(messages: Sequence[Message]) -> list[Message]:
 
 
 def _without_images(message: Message) -> Message:
-    parts = [placeholder("image") if _is_image(part) else part for part in parts_of(message)]
+    parts = [placeholder("image") if _kind(part) == "image_url" else part for part in parts_of(message)]
     if images := message.get("images"):  # of Ollama's
         parts = [{"type": "text", "text": str(message.get("content") or "")}, *(placeholder("image") for _ in images)]
     if not parts:
         return message
     others = {name: value for name, value in message.items() if name != "images"}
-    if all(isinstance(part, Mapping) and part.get("type") == "text" for part in parts):
+    if all(_kind(part) == "text" for part in parts):
         return {**others, "content": "\n\n".join(str(part.get("text")) for part in parts)}
     return {**others, "content": parts}
 
@@ -97,5 +96,5 @@ def parts_of(message: Message) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
-def _is_image(part: object) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == _IMAGE
+def _kind(part: object) -> object:
+    return part.get("type") if isinstance(part, Mapping) else None

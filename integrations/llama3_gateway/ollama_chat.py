@@ -18,11 +18,9 @@ from llama3_gateway.shapes import (
     Shape,
     Usage,
     arguments_of,
-    calls_in,
-    function_of,
     text_in,
 )
-from llama3_tools.chat import Reply, Request
+from llama3_tools.chat import Reply
 
 _COUNTS = (
     "prompt_eval_count",
@@ -57,7 +55,7 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(calls, list) and all(isinstance(call, Mapping) for call in calls):
             with_ids = [{**call, "id": f"call_{number}"} for number, call in enumerate(calls, count)]
             count += len(calls)
-            waiting = [(str(function_of(call).get("name")), call["id"]) for call in with_ids]
+            waiting = [(_name(call), call["id"]) for call in with_ids]
             numbered.append({**message, "tool_calls": with_ids})
         elif isinstance(message, Mapping) and message.get("role") == "tool":
             numbered.append(_images_as_parts(_result(message, waiting), f"messages[{place}].images"))
@@ -124,7 +122,7 @@ class OllamaShape(Shape):
 
     def deltas(self, _index: int, deltas: list[Delta], _logprobs: object) -> bytes:
         """Return a line for each delta."""
-        return b"".join(self._line(_message(delta), calls_in(delta)) for delta in deltas)
+        return b"".join(self._line(_message(delta), delta.get("tool_calls", ())) for delta in deltas)
 
     def finish(self, _index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Keep what the last line has."""
@@ -181,11 +179,6 @@ def _with_message(body: dict[str, Any], message: dict[str, Any], calls: Sequence
     return f'{write_json(rest)[:-1]}{"," if rest else ""}"message":{text}}}'.encode()
 
 
-def _constraint(request: Request) -> Mapping[str, Any]:
-    schema = request.answer_schema
-    return {"format": schema} if schema else {}
-
-
 def _whole_chunk(body: dict[str, Any]) -> Chunk:
     if not isinstance(body.get("message"), Mapping):
         raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
@@ -199,6 +192,11 @@ def _chunk(body: dict[str, Any]) -> Chunk:
     reason = body.get("done_reason")
     done = (reason if isinstance(reason, str) and reason else "stop") if body.get("done") is True else None
     return Chunk(body, [Piece(0, delta, done)], usage or None)
+
+
+def _name(call: Mapping[str, Any]) -> str:
+    function = call.get("function")
+    return str(function.get("name")) if isinstance(function, Mapping) else ""
 
 
 def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> dict[str, Any]:
@@ -220,7 +218,7 @@ def _message(delta: Delta) -> dict[str, Any]:
 
 def _call(call: Mapping[str, Any]) -> str:
     """Return a call of OpenAI's as Ollama has it: its arguments are an object."""
-    return f'{{"function":{{"name":{write_json(function_of(call).get("name"))},"arguments":{arguments_of(call)}}}}}'
+    return f'{{"function":{{"name":{write_json(call["function"]["name"])},"arguments":{arguments_of(call)}}}}}'
 
 
 OLLAMA_CHAT = Dialect(
@@ -230,5 +228,5 @@ OLLAMA_CHAT = Dialect(
     reader=OllamaStreamReader,
     chunk=_whole_chunk,
     messages=lambda messages: list(map(_images_beside_text, messages)),
-    constraint=_constraint,
+    constraint=lambda request: {"format": schema} if (schema := request.answer_schema) else {},
 )

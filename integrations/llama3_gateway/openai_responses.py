@@ -11,7 +11,7 @@ from typing import Any
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.framing import write_event, written
 from llama3_gateway.responses_input import CUSTOM, KeptItems
-from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in, count_in, function_of, new_id, text_in
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, count_in, new_id, text_in
 from llama3_tools.chat import Reply
 
 _ECHOED: dict[str, Any] = {
@@ -33,9 +33,7 @@ class ResponseShape(Shape):
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
         """Begin an answer."""
         self._kept = kept
-        tools = body.get("tools")
-        of_custom = [tool for tool in tools if tool.get("type") == "custom"] if isinstance(tools, list) else []
-        self._custom = {tool["name"] for tool in of_custom}
+        self._custom = {tool["name"] for tool in body.get("tools") or () if tool.get("type") == "custom"}
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
         self._id = new_id("resp")
         self._created = int(time.time())
@@ -101,7 +99,7 @@ class ResponseShape(Shape):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
                 events += self._closed("reasoning")
-                self._waiting += map(self._call, calls_in(delta))
+                self._waiting += map(self._call, value)
                 if "message" not in self._open:
                     events += b"".join(map(self._called, self._waiting))
                     self._waiting.clear()
@@ -152,9 +150,8 @@ class ResponseShape(Shape):
         )
 
     def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
-        function = function_of(call)
-        name, arguments = function.get("name"), function.get("arguments") or "{}"
-        of_both = {"call_id": call.get("id"), "name": name, "status": "completed"}
+        name, arguments = call["function"]["name"], call["function"]["arguments"]
+        of_both = {"call_id": call["id"], "name": name, "status": "completed"}
         if name in self._custom:
             return {"type": "custom_tool_call", "id": new_id("ctc"), "input": _custom_input(arguments), **of_both}
         return {"type": "function_call", "id": new_id("fc"), "arguments": arguments, **of_both}

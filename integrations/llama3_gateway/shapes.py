@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -136,12 +135,6 @@ def added_usage(one: Usage, other: Usage) -> Usage:
     return total
 
 
-def calls_in(delta: Delta) -> list[dict[str, Any]]:
-    """Return the calls in a delta or a message; none if they are not what calls are."""
-    calls = delta.get("tool_calls")
-    return calls if isinstance(calls, list) and all(isinstance(call, dict) for call in calls) else []
-
-
 def text_in(content: object) -> str:
     """Return the text of a content, be it a list of parts.
 
@@ -153,26 +146,14 @@ def text_in(content: object) -> str:
     return content if isinstance(content, str) else ""
 
 
-def function_of(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a call's function; an empty one if it has none."""
-    function = call.get("function")
-    return function if isinstance(function, Mapping) else {}
-
-
 def arguments_of(call: Mapping[str, Any]) -> str:
-    r"""Return a call's arguments as JSON in one line of ASCII, as some clients end a line at other characters, too.
+    r"""Return a call's arguments in one line of ASCII, as some clients end a line at other characters, too.
 
-    >>> arguments_of({"function": {"arguments": '{"price": 1.10}'}}), arguments_of({})
-    ('{"price": 1.10}', '{}')
+    >>> arguments_of({"function": {"arguments": '{"price":\n1.10}'}})
+    '{"price": 1.10}'
     """
-    given = function_of(call).get("arguments") or "{}"
-    if not isinstance(given, str):
-        return write_json(given)
-    try:
-        json.loads(given)
-    except (ValueError, RecursionError):
-        return write_json(given)
-    return _NOT_ASCII.sub(lambda found: write_json(found[0])[1:-1], given.translate(_LINE_BREAKS))
+    arguments: str = call["function"]["arguments"]
+    return _NOT_ASCII.sub(lambda found: write_json(found[0])[1:-1], arguments.translate(_LINE_BREAKS))
 
 
 def count_in(counts: object, name: str) -> int:

@@ -23,8 +23,6 @@ from integrations.gateway.harness import (
     whole,
     whole_answer,
 )
-from llama3_gateway.anthropic_messages import MessageShape
-from llama3_gateway.framing import EventReader
 
 TEXT = f"Let me check. {CALL}"
 TOOL = {
@@ -454,18 +452,6 @@ def test_a_refusal_of_the_servers_is_text(is_stream: bool):
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     with serving([events(*parts) if is_stream else completion([choice])]) as served:
         assert answered(served, is_stream=is_stream)["content"] == [text("I cannot help")]
-
-
-def test_a_call_that_passes_in_pieces_is_one_block():
-    """As a server's own calls do, if the gateway cannot read them."""
-    shape = MessageShape(BODY)
-    first = {"id": "call_1", "function": {"name": "get_weather", "arguments": ""}}
-    data = shape.begin({}) + shape.deltas(0, [{"tool_calls": [first]}], None)
-    for piece in ('{"city": ', '"Paris"}'):
-        data += shape.deltas(0, [{"tool_calls": [{"function": {"arguments": piece}}]}], None)
-    kinds = [json.loads(event.data)["type"] for event in EventReader().feed(data)]
-    assert kinds.count("content_block_start") == 1
-    assert b'{\\"city\\": ' in data
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
