@@ -240,6 +240,53 @@ def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterat
             wait_until(lambda: upstream.open == 0)
 
 
+@contextmanager
+def answering(data: bytes) -> Iterator[str]:
+    """Serve the same bytes to whoever asks, close the connection, and return the server's address."""
+
+    def serve(listening: socket.socket) -> None:
+        while True:
+            with contextlib.suppress(OSError), listening.accept()[0] as connection:
+                connection.settimeout(0.05)
+                connection.recv(65536)
+                connection.sendall(data)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=serve, args=(listening,), daemon=True).start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+
+@contextmanager
+def silent_upstream() -> Iterator[tuple[str, socket.socket]]:
+    """The address of a server that answers nothing, and its socket."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1", listening
+
+
+def ask(address: str, **fields: object) -> httpx.Response:
+    """Ask a gateway at an address of its own."""
+    body = {"messages": QUESTION, "tools": [WEATHER], **fields}
+    return httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+
+
+def connected(address: str, data: bytes = b"") -> socket.socket:
+    """A connection to a gateway, on which these bytes were sent."""
+    url = httpx.URL(address)
+    client = socket.create_connection((url.host, url.port or 0), timeout=10)
+    client.sendall(data)
+    return client
+
+
+def request_of(body: bytes, length: int | None = None, path: str = "/v1/chat/completions", more: str = "") -> bytes:
+    """A request, whose body may have another length than it says."""
+    length = len(body) if length is None else length
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n{more}\r\n"
+    return head.encode() + body
+
+
 def whole_answer(served: Served, path: str, body: Mapping[str, object]) -> dict[str, Any]:
     """The whole answer to a request."""
     response = served.post(path, body)
