@@ -199,13 +199,9 @@ class Served:
         given = {name: value.encode() if isinstance(value, str) else value for name, value in (headers or {}).items()}
         return self.http.post(f"{self.address}{path}", json=body, headers={k.encode(): v for k, v in given.items()})
 
-    def chat(self, **fields: object) -> httpx.Response:
+    def chat(self, headers: Mapping[str, str | bytes] | None = None, **fields: object) -> httpx.Response:
         body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
-        return self.post("/v1/chat/completions", body)
-
-    def chat_with(self, headers: Mapping[str, str | bytes], **fields: object) -> httpx.Response:
-        body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
-        return self.post("/v1/chat/completions", body, headers=headers)
+        return self.post("/v1/chat/completions", body, headers)
 
     def metric(self, name: str, **labels: str) -> float:
         """The value after the requests so far, each of which is counted when it is over."""
@@ -223,14 +219,7 @@ def metric(gateway: Gateway, name: str, **labels: str) -> float:
 @contextmanager
 def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterator[Served]:
     """Run a gateway in front of an upstream that answers by a function, or with one answer after another."""
-    if callable(respond):
-        responder = respond
-    else:
-        script = iter(respond)
-
-        def responder(_asked: Asked) -> Answer:
-            return next(script)
-
+    responder = respond if callable(respond) else in_turn(*(lambda _, answer=answer: answer for answer in respond))
     upstream = Upstream(responder)
     with running(upstream) as url:
         gateway = Gateway(GatewaySettings.model_validate({"upstream": f"{url}/v1", **settings}))

@@ -260,27 +260,13 @@ class TestAnswersThatAreNone:
             ({"content": "\ud800 Hi"}, "\ud800 Hi"),
         ],
     )
-    @pytest.mark.parametrize("is_stream", [False, True])
-    def test_odd_messages_come_back_as_they_are(self, message: dict[str, Any], content: object, is_stream: bool):
-        parts = [
-            chunk(message).replace(b"\xed\xa0\x80", b"\\ud800")
-            if content != "\ud800 Hi"
-            else b'data: {"choices": [{"delta": {"content": "\\ud800 Hi"}}]}\n\n'
-        ]
-        answer = (
-            events(*parts, chunk({}, "stop"), b"data: [DONE]\n\n")
-            if is_stream
-            else completion([{"index": 0, "message": message, "finish_reason": "stop"}])
-        )
-        with serving([answer]) as served:
-            response = served.chat(stream=is_stream)
-            assert response.status_code == 200
-            if not is_stream:
-                assert response.json()["choices"][0]["message"].get("content") == content
-            else:
-                deltas = [choice["delta"] for one in read_events(response) for choice in one["choices"]]
-                contents = [delta["content"] for delta in deltas if delta.get("content")]
-                assert contents == [content] * (content is not None)
+    def test_odd_messages_come_back_as_they_are(self, message: dict[str, Any], content: object):
+        whole_answer = completion([{"index": 0, "message": message, "finish_reason": "stop"}])
+        streamed_answer = json.dumps({"choices": [{"delta": message, "finish_reason": "stop"}]}).encode()
+        with serving([whole_answer, events(b"data: " + streamed_answer + b"\n\n")]) as served:
+            assert served.chat().json()["choices"][0]["message"].get("content") == content
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content or None) == content
 
     @pytest.mark.parametrize("message", [{"content": 5}, {"content": "Hi", "tool_calls": [5]}])
     def test_messages_that_are_none_are_answered_with_502(self, message: dict[str, Any]):
@@ -354,29 +340,19 @@ class TestStreamsThatBreakOff:
             *_, last = streamed(served)
         assert "more answers than were asked for" in last["error"]["message"]
 
-    def test_without_done_an_answer_with_a_reason_is_whole(self):
-        with serving([stream(CALL, done=False)]) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
-
-    def test_with_done_an_answer_without_a_reason_is_whole(self):
-        with serving([stream(CALL, finish_reason=None)]) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
-
-    def test_one_that_stays_open_after_its_end_does_not_hold_the_client(self):
-        with serving([events(chunk({"content": "Hi"}), chunk({}, "stop"), b"data: [DONE]\n\n", WAIT)]) as served:
-            read_events(served.chat(stream=True))
-            wait_until(lambda: served.upstream.open == 0)
-
 
 class TestConnectionsThatBreakAfterTheEnd:
     """The answer is whole: nothing after its end takes it from the client."""
 
     DONE = b"data: [DONE]\n\n"
-    ENDS = pytest.mark.parametrize(
+    MALFORMED = '{"name": "get_weather", "parameters": {"city": }}'
+
+    @pytest.mark.parametrize(
         "end",
         [
+            pytest.param((chunk({}, "stop"),), id="no done"),
+            pytest.param((DONE,), id="no reason"),
+            pytest.param((chunk({}, "stop"), DONE, WAIT), id="silent after done"),
             pytest.param((chunk({}, "stop"), DONE, BREAK), id="after done"),
             pytest.param((DONE, BREAK), id="after done, without a reason"),
             pytest.param((chunk({}, "stop"), BREAK), id="after the reason"),
@@ -385,9 +361,6 @@ class TestConnectionsThatBreakAfterTheEnd:
             pytest.param((chunk({}, "stop"), 0.05, DONE, b"a" * 100_000), id="too long after done"),
         ],
     )
-    MALFORMED = '{"name": "get_weather", "parameters": {"city": }}'
-
-    @ENDS
     def test_a_chat_ends(self, end: tuple[object, ...]):
         with serving([events(chunk({"content": CALL}), *end)], timeout=1, max_answer=50_000) as served:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
@@ -576,7 +549,7 @@ class TestClients:
             wait_until(lambda: served.upstream.open == 0)
 
     @pytest.mark.parametrize("is_announced", [True, False])
-    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/api/chat"])
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
     def test_a_body_beyond_the_limit_is_answered_with_413(self, path: str, is_announced: bool):
         body = b'{"a": "' + b"a" * 5000 + b'"}'
         with serving(says("Hi"), max_body=4096) as served:
@@ -586,19 +559,11 @@ class TestClients:
         assert response.status_code == 413
         assert "--max-body allows more" in response.text
 
-    def test_a_body_that_does_not_come_is_answered_with_408(self):
-        with serving(says("Hi"), timeout=0.2) as served, connected(served.address, request_of(b"{", 99)) as client:
-            assert client.recv(12) == b"HTTP/1.1 408"
-
 
 class TestKeepalive:
     @pytest.mark.parametrize(
         ("path", "said"),
-        [
-            (_OPENAI, b":keepalive\n\n"),
-            ("/v1/messages", b"event:ping\n"),
-            (_OLLAMA, b'"content":""'),
-        ],
+        [(_OPENAI, b":keepalive\n\n"), ("/v1/messages", b"event:ping\n"), (_OLLAMA, b'"content":""')],
     )
     def test_a_stream_in_which_a_call_is_held_back_is_kept_open(self, path: str, said: bytes):
         seen, body = threading.Event(), {"messages": QUESTION, "tools": [tool_for(path)], "stream": True}
@@ -635,17 +600,8 @@ class TestFaultsOfOurOwn:
 
 
 def test_hostile_outputs_come_through_in_every_way():
-    outputs = [
-        '{"name": "get_weather", "parameters": ' * 300,
-        "[" * 5000,
-        '{"a":' * 5000,
-        "`" * 3000,
-        "<tool_call>" * 500,
-        "\x00\x1b[2J\u202e",
-        "data: [DONE]\n\n",
-        "\r\n\r\n",
-    ]
-
+    outputs = ['{"name": "get_weather", "parameters": ' * 300, "[" * 5000, '{"a":' * 5000, "`" * 3000]
+    outputs += ["<tool_call>" * 500, "\x00\x1b[2J\u202e", "data: [DONE]\n\n", "\r\n\r\n"]
     text = "".join(outputs)
     with serving(says(*outputs), retries=0) as served:
         whole = served.chat().json()["choices"][0]["message"]["content"]

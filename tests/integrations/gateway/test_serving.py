@@ -69,7 +69,7 @@ class TestKeys:
     )
     def test_the_scheme_may_be_written_in_any_case_and_the_key_in_any_script(self, given: str):
         with serving(says("Hi"), api_key="schl\u00fcssel") as served:
-            assert served.chat_with({"authorization": given}).status_code == 200
+            assert served.chat({"authorization": given}).status_code == 200
 
     @pytest.mark.parametrize(
         ("common", "own", "sent"),
@@ -124,7 +124,7 @@ class TestWebPages:
     @pytest.mark.parametrize(("origin", "cure"), [(PAGE, f"--cors {PAGE} allows them"), ("null", "--cors '*' allows")])
     def test_they_are_refused_unless_they_are_allowed(self, origin: str, cure: str):
         with serving(says("Hi")) as served:
-            response = served.chat_with({"origin": origin})
+            response = served.chat({"origin": origin})
             assert served.asked == []
         assert (response.status_code, response.json()["error"]["code"]) == (403, "origin")
         assert cure in response.json()["error"]["message"]
@@ -137,7 +137,7 @@ class TestWebPages:
         with serving([answer], cors=allowed) as served:
             response = served.post("/v1/embeddings", {}, headers={"origin": self.PAGE})
             assert "origin" not in served.asked[0].headers
-            assert named in served.chat_with({"origin": self.PAGE}, tools=5).headers["access-control-allow-origin"]
+            assert named in served.chat({"origin": self.PAGE}, tools=5).headers["access-control-allow-origin"]
         assert response.headers.get_list("access-control-allow-origin") == [named]
         assert named == "*" or response.headers["vary"] == "Origin"
 
@@ -308,7 +308,7 @@ class TestTheLog:
         is_stream: bool,
     ):
         with caplog.at_level(logging.INFO, LOGGER.name), serving([answer]) as served:
-            served.chat_with(headers, stream=is_stream)
+            served.chat(headers, stream=is_stream)
         line = self.lines(caplog)[-1]
         assert reason in str(line["reason"])
         assert "secret" not in str(line)
