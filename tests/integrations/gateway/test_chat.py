@@ -25,7 +25,6 @@ from integrations.gateway.harness import (
     says,
     serving,
     stream,
-    whole,
 )
 
 TEXT = f"Let me check. {CALL} One moment."
@@ -274,27 +273,6 @@ def test_a_body_that_is_no_json_object_is_answered_with_400(data: bytes):
         response = served.http.post(f"{served.base_url}/chat/completions", content=data)
     assert response.status_code == 400
     assert "JSON" in response.json()["error"]["message"]
-
-
-def test_an_upstream_that_does_not_stream_is_streamed_all_the_same():
-    with serving([whole(TEXT)]) as served:
-        (choice,) = gathered(read_events(served.chat(stream=True))).values()
-    assert (choice.content, choice.finish_reason, len(choice.calls)) == ("Let me check. One moment.", "tool_calls", 1)
-
-
-def test_one_model_may_have_settings_and_an_upstream_of_its_own():
-    with (
-        serving(says("first")) as other,
-        serving(
-            says("second"),
-            models=[{"match": "qwen*", "upstream": f"{other.address}/v1", "prompt_format": "function"}],
-        ) as served,
-    ):
-        first = served.chat(model="qwen3").json()["choices"][0]["message"]["content"]
-        second = served.chat().json()["choices"][0]["message"]["content"]
-        prompt = other.asked[0].body["messages"][0]["content"]
-    assert (first, second) == ("first", "second")
-    assert "<function=" in prompt
 
 
 def test_what_comes_after_the_end_of_an_answer_does_not_count():

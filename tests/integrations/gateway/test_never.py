@@ -120,10 +120,13 @@ class TestUpstreamErrors:
         assert (response.status_code, response.content) == (400, body)
         assert (response.headers["content-type"], response.headers["retry-after"]) == ("text/odd", "7")
 
-    @pytest.mark.parametrize("path", [_OPENAI, _OLLAMA, "/v1/responses"])
+    @pytest.mark.parametrize("path", [_OPENAI, _OLLAMA, "/v1/responses", "/v1/messages"])
     @pytest.mark.parametrize(
         ("status", "body", "said"),
-        [(429, b"slow down", "slow down"), (503, b"<html>Loading</html>", "Loading"), (429, b'{"detail": "no"}', "no")],
+        [
+            *((429, b"slow down", "slow down"), (503, b"<html>\n Loading", "<html> Loading"), (400, b"[]", "[]")),
+            *((429, b'{"detail": "no"}', "no"), (400, b'{"detail": [1]}', '{"detail": [1]}')),
+        ],
     )
     def test_another_one_takes_that_form(self, path: str, status: int, body: bytes, said: str):
         answer = Answer([body], status=status, content_type="text/odd", headers=[("retry-after", "7")])

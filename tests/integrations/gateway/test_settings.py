@@ -229,8 +229,6 @@ class TestTheCommand:
     ("given", "origin"),
     [
         ("https://A.example:443/", "https://a.example"),
-        ("http://localhost:80", "http://localhost"),
-        ("http://localhost:443", "http://localhost:443"),
         ("http://[::1]:3000", "http://[::1]:3000"),
         ("http://bücher.de", "http://xn--bcher-kva.de"),
         ("chrome-extension://abc", "chrome-extension://abc"),
