@@ -78,24 +78,17 @@ def test_the_usage_comes_if_it_is_asked_for():
 
 
 def test_each_choice_is_read_by_itself():
-    first, second = [
-        {"index": place, "message": {"content": text}, "finish_reason": "stop"}
-        for place, text in enumerate([TEXT, "Hello."])
-    ]
-    parts = [
-        chunk({"content": text[at : at + 7]}, index=place)
-        for at in range(0, 91, 7)
-        for place, text in enumerate([TEXT, "Hello."])
-        if text[at:]
-    ]
+    texts = [TEXT, "Hello."]
+    choices = [{"index": at, "message": {"content": texts[at]}, "finish_reason": "stop"} for at in (0, 1)]
+    parts = [chunk({"content": text[at : at + 7]}, index=texts.index(text)) for at in range(0, 91, 7) for text in texts]
     parts += [chunk({}, "stop", index=1), chunk({}, "stop"), b"data: [DONE]\n\n"]
-    with serving([completion([first, second]), events(*parts)]) as served:
-        choices = served.chat(n=2).json()["choices"]
+    with serving([completion(choices), events(*parts)]) as served:
+        whole_choices = served.chat(n=2).json()["choices"]
         streamed = gathered(read_events(served.chat(n=2, stream=True)))
-    assert [choice["finish_reason"] for choice in choices] == ["tool_calls", "stop"]
-    assert [choice["message"]["content"] for choice in choices] == ["Let me check. One moment.", "Hello."]
-    assert (streamed[0].finish_reason, streamed[1].finish_reason) == ("tool_calls", "stop")
-    assert (streamed[0].content, streamed[1].content) == ("Let me check. One moment.", "Hello.")
+    assert [choice["finish_reason"] for choice in whole_choices] == ["tool_calls", "stop"]
+    assert [choice["message"]["content"] for choice in whole_choices] == ["Let me check. One moment.", "Hello."]
+    assert [streamed[at].finish_reason for at in (0, 1)] == ["tool_calls", "stop"]
+    assert [streamed[at].content for at in (0, 1)] == ["Let me check. One moment.", "Hello."]
     assert [call["name"] for call in streamed[0].calls] == ["get_weather"]
 
 

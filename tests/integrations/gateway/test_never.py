@@ -420,14 +420,20 @@ class TestOddStreams:
             chunks = read_events(served.chat(stream=True))
         assert {(one["id"], one["model"]) for one in chunks} == {("chatcmpl-1", "llama3.1")}
 
+    WHOLE = bytes(whole(f"Hi {CALL}").parts[0])  # type: ignore[call-overload]
+
     @pytest.mark.parametrize(
-        ("content_type", "before"),
-        [("text/plain", b""), ("", b"\n "), ("text/event-stream", b" ")],
+        ("parts", "content_type"),
+        [
+            (stream(f"Hi {CALL}").parts, "application/json"),
+            (stream(f"Hi {CALL}").parts, "text/html; charset=utf-8"),
+            ([WHOLE[:50], WHOLE[50:]], "text/plain"),
+            ([b"\n ", WHOLE], ""),
+            ([b" ", WHOLE], "text/event-stream"),
+        ],
     )
-    def test_a_whole_answer_is_read_whatever_it_is_called(self, content_type: str, before: bytes):
-        data = bytes(whole(f"Hi {CALL}").parts[0])  # type: ignore[call-overload]
-        answer = Answer([*([before] if before else []), data[:50], data[50:]], content_type=content_type)
-        with serving([answer]) as served:
+    def test_an_answer_is_read_whatever_it_is_called(self, parts: list[object], content_type: str):
+        with serving([Answer(parts, content_type=content_type)]) as served:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
         assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
 
@@ -435,12 +441,6 @@ class TestOddStreams:
         error = {"error": {"message": "out of memory"}}
         with serving([Answer([json.dumps(error).encode()], content_type="text/plain")]) as served:
             assert streamed(served) == [error]
-
-    @pytest.mark.parametrize("content_type", ["application/json", "text/html; charset=utf-8"])
-    def test_a_stream_is_read_whatever_it_is_called(self, content_type: str):
-        with serving([Answer(stream(f"Hi {CALL}").parts, content_type=content_type)]) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
 
 
 def test_a_request_that_is_nested_too_deep_is_answered_with_400():
