@@ -52,7 +52,7 @@ def client_tools(
         else:
             raise bad_request(f"{where} has no name: send {example}", f"{where}.name")
     if not found:
-        message = f"the server would have to run these tools, and cannot: {', '.join(served)}: declare others"
+        message = f"the server would have to run {', '.join(served)}, and cannot: declare tools that your client runs"
         raise bad_request(message, "tools")
     if served:
         LOGGER.info("left out tools that the server would have to run: %s", ", ".join(served))

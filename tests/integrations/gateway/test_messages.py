@@ -414,7 +414,7 @@ class TestErrors:
             ({"mcp_servers": [{"url": "https://example.org"}]}, "mcp_servers needs Anthropic's own servers"),
             ({"container": "c"}, "container needs Anthropic's own servers"),
             ({"thread": {"type": "create"}}, "thread needs Anthropic's own servers"),
-            ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "and cannot: web_search_20250305"),
+            ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "have to run web_search_20250305"),
             ({"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools[0] is to be declared with an input_schema"),
             ({"tools": [{"type": "text_editor_20250728", "name": "x"}]}, "known to Anthropic's models only"),
             ({"tools": [{"name": "x"}]}, "tools[0] is to be declared with an input_schema: it has none"),
