@@ -251,8 +251,11 @@ class TestAnswersThatAreNone:
         assert (response.status_code, "--timeout allows more" in response.text) == (502, True)
 
     def test_one_without_choices_is_one_without_choices(self):
-        with serving([completion([])]) as served:
+        body = {"messages": QUESTION, "input": "Hi"}
+        with serving([completion([])] * 3) as served:
             assert served.chat().json()["choices"] == []
+            assert served.post("/v1/messages", body).json()["content"] == []
+            assert served.post("/v1/responses", body).json()["output"] == []
 
     @pytest.mark.parametrize(
         ("message", "content"),
