@@ -91,8 +91,10 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
                 *("http://user@a", "http://a/b"),
             )
         ),
+        ({"host": ""}, "host", "at least 1 character"),
+        ({"port": 65536}, "port", "less than 65536"),
         ({"timeout": 0}, "timeout", "greater than 0"),
-        ({"models": [{"repair": True}]}, "models.0.match", "Field required"),
+        ({"models": [{"match": ""}]}, "models.0.match", "at least 1 character"),
         ({"models": [{"match": "a", "port": 1}]}, "models.0.port", "not permitted"),
     ],
 )
