@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
@@ -15,13 +16,13 @@ _OTHER_SITES = frozenset({"cross-site", "same-site"})
 """What browsers say of requests that a page of another origin has caused."""
 
 
+@dataclass(frozen=True)
 class Access:
     """Lets requests in, or says what is in their way."""
 
-    def __init__(self, settings: GatewaySettings, name: str) -> None:
-        """Set who may use the gateway, and under which name it sends requests itself."""
-        self._settings = settings
-        self._name = name
+    settings: GatewaySettings
+    name: str
+    """Under which the gateway sends requests itself."""
 
     def admit(self, given: list[Header], key_header: bytes, *, is_open: bool = False) -> list[Header]:
         """Return the headers of a request that may be answered, without the gateway's own key.
@@ -33,24 +34,24 @@ class Access:
         self._refuse_loop(headers)
         self._refuse_host(headers)
         self._refuse_page(headers, is_open=is_open)
-        if self._settings.api_key is not None and not is_open:
-            self._refuse_key(headers, self._settings.api_key)
+        if self.settings.api_key is not None and not is_open:
+            self._refuse_key(headers, self.settings.api_key)
             return [header for header in given if header[0] not in KEY_HEADERS]
         return given if key_header == b"authorization" else _with_authorization(given, key_header)
 
     def _refuse_loop(self, headers: Headers) -> None:
-        if any(self._name in value for value in headers.getlist("via")):
+        if any(self.name in value for value in headers.getlist("via")):
             message = "this gateway asks itself: start it with the address of the model"
             raise GatewayError(HTTPStatus.LOOP_DETECTED, message, code="loop")
 
     def _refuse_host(self, headers: Headers) -> None:
         host = headers.get("host")
-        if host is not None and not self._settings.is_own_host(host):
+        if host is not None and not self.settings.is_own_host(host):
             message = f"{host} is not a name of this machine: --host 0.0.0.0 allows all, --cors those of its origins"
             raise GatewayError(HTTPStatus.FORBIDDEN, message, code="host")
 
     def _refuse_page(self, headers: Headers, *, is_open: bool) -> None:
-        origin, allowed = headers.get("origin"), {"*", headers.get("origin")} & {*self._settings.cors}
+        origin, allowed = headers.get("origin"), {"*", headers.get("origin")} & {*self.settings.cors}
         if allowed:
             return
         if origin is not None:

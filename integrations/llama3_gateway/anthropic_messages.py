@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llama3_gateway.answer_parts import (
-    arguments_of,
-    count_in,
-    first_answer,
-    function_of,
-    new_id,
-    reasoning_in,
-    text_in,
-)
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.framing import write_event, write_json
-from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
+from llama3_gateway.shapes import (
+    Delta,
+    Piece,
+    Shape,
+    Usage,
+    arguments_of,
+    count_in,
+    new_id,
+    text_in,
+)
 from llama3_tools.chat import Reply
 
 _STOP_REASONS = {"tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
@@ -42,14 +42,14 @@ class MessageShape(Shape):
 
     def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return a message with the first of the upstream's answers. The arguments of calls keep every digit."""
-        message, finish_reason = first_answer(pieces, replies)
-        self._note_end(finish_reason, pieces[0].extra if pieces else {})
         blocks = []
-        if thoughts := reasoning_in(message):
-            blocks.append(write_json({**_empty("thinking"), "thinking": thoughts}))
-        if text := text_in(message.get("content")) + text_in(message.get("refusal")):
-            blocks.append(write_json({**_empty("text"), "text": text}))
-        blocks += [f'{write_json(_tool_use(call))[:-1]},"input":{arguments_of(call)}}}' for call in calls_in(message)]
+        if pieces:
+            piece, reply = pieces[0], replies[0]
+            self._note_end(reply.finish_reason, piece.extra)
+            texts = {"thinking": reply.reasoning, "text": text_in(reply.content) + text_in(piece.delta.get("refusal"))}
+            blocks += [write_json({**_empty(kind), kind: text}) for kind, text in texts.items() if text]
+            calls = [call.to_openai() for call in reply.tool_calls]
+            blocks += [f'{write_json(_tool_use(call))[:-1]},"input":{arguments_of(call)}}}' for call in calls]
         head = write_json({**self._message(body), "usage": _usage(usage)})
         return f'{head[:-1]},"content":[{",".join(blocks)}]}}'.encode()
 
@@ -84,7 +84,7 @@ class MessageShape(Shape):
         events = b""
         for name, value in delta.items():
             if name == "tool_calls":
-                events += b"".join(map(self._called, calls_in(delta)))
+                events += b"".join(map(self._called, value))
             elif name in _BLOCKS and (text := text_in(value)):
                 kind = _BLOCKS[name]
                 events += b"" if self._open == kind else self._opened(_empty(kind))
@@ -92,11 +92,8 @@ class MessageShape(Shape):
         return events
 
     def _called(self, call: Mapping[str, Any]) -> bytes:
-        """Return the events of a call. One without a name is a piece of the call before it, of a server's own."""
-        block = {**_tool_use(call), "input": {}}
-        events = self._opened(block) if block["name"] else b""
-        arguments = function_of(call).get("arguments")
-        return events + self._grown({"type": "input_json_delta", "partial_json": text_in(arguments)})
+        opened = self._opened({**_tool_use(call), "input": {}})
+        return opened + self._grown({"type": "input_json_delta", "partial_json": call["function"]["arguments"]})
 
     def _opened(self, block: dict[str, Any]) -> bytes:
         events = self._closed()
@@ -105,7 +102,7 @@ class MessageShape(Shape):
         return events + _event("content_block_start", index=self._blocks - 1, content_block=block)
 
     def _grown(self, delta: dict[str, Any]) -> bytes:
-        return _event("content_block_delta", index=self._blocks - 1, delta=delta) if self._open else b""
+        return _event("content_block_delta", index=self._blocks - 1, delta=delta)
 
     def _closed(self) -> bytes:
         if self._open is None:
@@ -138,7 +135,7 @@ def _empty(kind: str) -> dict[str, str]:
 
 def _tool_use(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return the block of a call without its input."""
-    return {"type": "tool_use", "id": call.get("id"), "name": function_of(call).get("name")}
+    return {"type": "tool_use", "id": call["id"], "name": call["function"]["name"]}
 
 
 def _usage(usage: Usage) -> dict[str, int]:

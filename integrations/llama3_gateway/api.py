@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from llama3_gateway.anthropic_messages import MessageShape
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.messages_input import from_messages
-from llama3_gateway.ollama_chat import OllamaDialect, OllamaShape, from_ollama
-from llama3_gateway.openai_chat import ChatDialect, ChatShape, require_tools
+from llama3_gateway.ollama_chat import OLLAMA_CHAT, OllamaShape, from_ollama
+from llama3_gateway.openai_chat import CHAT_COMPLETIONS, ChatShape, require_tools
 from llama3_gateway.openai_responses import ResponseShape
 from llama3_gateway.responses_input import KeptItems, from_responses
 from llama3_gateway.shapes import Dialect, Shape
@@ -45,7 +45,7 @@ class Api:
 CHAT = Api(
     name="chat",
     path="/v1/chat/completions",
-    dialect=ChatDialect(),
+    dialect=CHAT_COMPLETIONS,
     request=lambda body, _: require_tools(body),
     shape=lambda body, _: ChatShape(body),
     is_of_upstream=True,
@@ -54,7 +54,7 @@ CHAT = Api(
 RESPONSES = Api(
     name="responses",
     path="/v1/responses",
-    dialect=ChatDialect(),
+    dialect=CHAT_COMPLETIONS,
     request=from_responses,
     shape=ResponseShape,
 )
@@ -62,7 +62,7 @@ RESPONSES = Api(
 MESSAGES = Api(
     name="messages",
     path="/v1/messages",
-    dialect=ChatDialect(),
+    dialect=CHAT_COMPLETIONS,
     request=lambda body, _: from_messages(body),
     shape=lambda body, _: MessageShape(body),
     error=GatewayError.to_anthropic,
@@ -72,7 +72,7 @@ MESSAGES = Api(
 OLLAMA = Api(
     name="ollama_chat",
     path="/api/chat",
-    dialect=OllamaDialect(),
+    dialect=OLLAMA_CHAT,
     request=lambda body, _: from_ollama(body),
     shape=lambda _, __: OllamaShape(),
     error=GatewayError.to_ollama,

@@ -24,7 +24,7 @@ from llama3_gateway.endpoint import Answer, Endpoint, Recording, error_response
 from llama3_gateway.engine import Engine
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.framing import read_body
+from llama3_gateway.framing import read_body, written
 from llama3_gateway.messages_input import NEEDS_ANTHROPIC
 from llama3_gateway.metrics import Metrics
 from llama3_gateway.pass_through import pass_through, send_model, send_models
@@ -34,12 +34,13 @@ from llama3_gateway.token_count import send_token_count
 from llama3_gateway.turns import has_tool_history, prepare_turn
 from llama3_gateway.upstream import UpstreamClient
 
-_STATEFUL = (
+_CONVERSATIONS = (
     *("/v1/responses/{id}", "/v1/responses/{id}/cancel", "/v1/responses/{id}/input_items"),
     *("/v1/conversations", "/v1/conversations/{rest:path}"),
 )
-"""Paths of the Responses API that are about what the server has kept."""
-_OF_ANTHROPIC = ("/v1/messages/batches", "/v1/messages/batches/{rest:path}")
+_STATEFUL = f"{NEEDS_STATE}: send the whole conversation as input to /v1/responses"
+_BATCHES = ("/v1/messages/batches", "/v1/messages/batches/{rest:path}")
+_OF_ANTHROPIC = f"{NEEDS_ANTHROPIC}: send each request to /v1/messages"
 _MISPLACED = (
     *("/v1/v1/{rest:path}", "/v1/api/{rest:path}", "/v1/messages/v1/messages"),
     *(
@@ -86,9 +87,9 @@ class Gateway(Starlette):
                 self._route("/v1/messages/count_tokens", self.count_tokens, "count_tokens", "POST", api=MESSAGES),
                 self._route("/v1/models", self.models, "models", "GET"),
                 self._route("/api/show", self.show, "show", "POST", api=OLLAMA),
-                *(self._route(path, _of_anthropic, "none", api=MESSAGES) for path in _OF_ANTHROPIC),
+                *(self._route(path, _refusing(_OF_ANTHROPIC), "none", api=MESSAGES) for path in _BATCHES),
                 *(self._route(path, _misplaced, "none") for path in _MISPLACED),
-                *(self._route(path, _stateful, "none") for path in _STATEFUL),
+                *(self._route(path, _refusing(_STATEFUL), "none") for path in _CONVERSATIONS),
                 self._route("/v1/{rest:path}", self.pass_on, "pass_through"),
                 self._route("/api/{rest:path}", self.pass_on, "pass_through", api=OLLAMA),
             ],
@@ -151,11 +152,12 @@ class Gateway(Starlette):
     async def healthz(self, exchange: Exchange, _data: bytes) -> None:
         """Answer that the gateway runs, and, unless it asks for a key, in front of which server."""
         behind = {} if self.settings.api_key else {"upstream": self.settings.default.upstream.shown}
-        await exchange.answer_json(HTTPStatus.OK, {"status": "ok", "name": "llama3-tools", **behind})
+        await exchange.answer(written({"status": "ok", "name": "llama3-tools", **behind}))
 
     async def write_metrics(self, exchange: Exchange, _data: bytes) -> None:
         """Answer what was counted, for Prometheus."""
-        await exchange.answer(HTTPStatus.OK, generate_latest(self.metrics.registry), CONTENT_TYPE_PLAIN_0_0_4.encode())
+        headers = {"content-type": CONTENT_TYPE_PLAIN_0_0_4}
+        await exchange.answer(generate_latest(self.metrics.registry), **headers)
 
     def _route(
         self, path: str, answer: Answer, name: str, *methods: str, api: Api = CHAT, is_open: bool = False
@@ -197,16 +199,15 @@ async def _closing(gateway: Gateway) -> AsyncIterator[None]:
 
 
 async def _root(exchange: Exchange, _data: bytes) -> None:
-    await exchange.answer(HTTPStatus.OK, b"llama3-tools gateway: point your client's base_url at /v1\n", b"text/plain")
+    headers = {"content-type": "text/plain"}
+    await exchange.answer(b"llama3-tools gateway: point your client's base_url at /v1\n", **headers)
 
 
-async def _stateful(exchange: Exchange, _data: bytes) -> None:
-    message = f"{exchange.path} {NEEDS_STATE}: send the whole conversation as input to /v1/responses"
-    raise GatewayError(HTTPStatus.BAD_REQUEST, message)
+def _refusing(why: str) -> Answer:
+    async def refuse(exchange: Exchange, _data: bytes) -> None:
+        raise GatewayError(HTTPStatus.BAD_REQUEST, f"{exchange.path} {why}")
 
-
-async def _of_anthropic(exchange: Exchange, _data: bytes) -> None:
-    raise GatewayError(HTTPStatus.BAD_REQUEST, f"{exchange.path} {NEEDS_ANTHROPIC}: send each request to /v1/messages")
+    return refuse
 
 
 async def _misplaced(exchange: Exchange, _data: bytes) -> None:

@@ -95,24 +95,24 @@ class Endpoint:
             await exchange.respond(response)
 
 
+@dataclass(frozen=True)
 class Recording:
     """Middleware that counts and logs each request, and knows its path without slashes that are too many."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, *, logs_content: bool) -> None:
-        """Set what counts, and whether the log has what was asked and answered."""
-        self._app = app
-        self._metrics = metrics
-        self._logs_content = logs_content
+    app: ASGIApp
+    metrics: Metrics
+    logs_content: bool
+    """Whether the log is to have what was asked and answered."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Note what happens to a request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         scope["path"] = _plain(scope["path"])
         if raw_path := scope.get("raw_path"):
             scope["raw_path"] = _plain(raw_path.decode("latin-1")).encode("latin-1")
-        record = RequestRecord(scope["method"], scope["path"], logs_content=self._logs_content)
+        record = RequestRecord(scope["method"], scope["path"], logs_content=self.logs_content)
         scope["state"] = {**scope.get("state", {}), "record": record}
 
         async def noting(message: Message) -> None:
@@ -121,14 +121,14 @@ class Recording:
                 message["headers"] = _with_id(list(message["headers"]), record)
             await send(message)
 
-        self._metrics.open_requests.inc()
+        self.metrics.open_requests.inc()
         try:
-            await self._app(scope, receive, noting)
+            await self.app(scope, receive, noting)
         finally:
             record.route = getattr(scope.get("endpoint"), "name", record.route)
             record.status = record.status or _CLIENT_CLOSED_REQUEST
-            self._metrics.add(record)
-            self._metrics.open_requests.dec()
+            self.metrics.add(record)
+            self.metrics.open_requests.dec()
             log_request(record)
 
 

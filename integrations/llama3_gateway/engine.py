@@ -18,7 +18,7 @@ from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.stream import Stream
-from llama3_gateway.turns import Turn, require_content, unreadable
+from llama3_gateway.turns import ChoiceReader, Turn
 from llama3_gateway.upstream import Given, UpstreamAnswer, UpstreamClient
 from llama3_tools.chat import Reply, Request, failed_generation
 
@@ -105,7 +105,7 @@ class Engine:
         began = perf_counter()
         content = self.shape.whole(body, chunk.pieces, replies, usage)
         self.record.added += perf_counter() - began
-        await self.exchange.answer(HTTPStatus.OK, content)
+        await self.exchange.answer(content)
 
     async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply, Usage]:
         """Return what a choice is after all retries, and what those used."""
@@ -132,14 +132,11 @@ class Engine:
 
     def _read(self, request: Request, piece: Piece) -> Reply:
         began = perf_counter()
-        require_content(piece.delta)
-        try:
-            reply = request.read(piece.delta, piece.finish_reason)
-        except TypeError as error:
-            raise unreadable(error) from None
-        self.record.count(reply)
+        reader = ChoiceReader(request, self.record)
+        reader.feed(piece.delta)
+        reader.end(piece.finish_reason)
         self.record.added += perf_counter() - began
-        return reply
+        return reader.reply
 
 
 def _refused_call(refusal: UpstreamRefusal) -> str | None:

@@ -16,7 +16,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from llama3_gateway.errors import GatewayError
-from llama3_gateway.framing import written
 from llama3_gateway.metrics import RequestRecord
 
 Header: TypeAlias = tuple[bytes, bytes]
@@ -146,13 +145,9 @@ class Exchange:
             response.headers["connection"] = "close"
         await response(self.scope, self._receive, self._send)
 
-    async def answer(self, status: int, content: bytes, content_type: bytes = JSON) -> None:
-        """Send a whole answer of this type."""
-        await self.respond(Response(content, status, headers={"content-type": content_type.decode()}))
-
-    async def answer_json(self, status: int, value: object) -> None:
-        """Send a value as JSON."""
-        await self.answer(status, written(value))
+    async def answer(self, content: bytes, **headers: str) -> None:
+        """Send a whole answer, as JSON unless the headers say otherwise."""
+        await self.respond(Response(content, headers={"content-type": JSON.decode(), **headers}))
 
 
 def _too_long(most: int) -> GatewayError:

@@ -108,7 +108,7 @@ def read_object(data: bytes, what: str) -> dict[str, Any]:
         value = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
         shown = shortened(data.decode("utf-8", "replace"))
-        raise BrokenOffError(f"{what} is not JSON ({type(error).__name__}): {shown}") from None
+        raise BrokenOffError(f"{what} is not JSON ({error}): {shown}") from None
     if not isinstance(value, dict):
         raise BrokenOffError(f"{what} is not a JSON object: {shortened(data.decode('utf-8', 'replace'))}")
     return value
@@ -121,9 +121,6 @@ def read_body(data: bytes) -> dict[str, Any]:
         GatewayError: the bytes are not JSON, or not an object.
     """
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise GatewayError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}", reason="no JSON") from None
-    if not isinstance(value, dict):
-        raise GatewayError(HTTPStatus.BAD_REQUEST, "the body is not a JSON object", reason="no JSON object")
-    return value
+        return read_object(data, "the body")
+    except BrokenOffError as error:
+        raise GatewayError(HTTPStatus.BAD_REQUEST, error.message, reason="no JSON object") from None

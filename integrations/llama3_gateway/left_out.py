@@ -11,7 +11,6 @@ from llama3_gateway.errors import UpstreamRefusal, bad_request
 from llama3_gateway.logs import LOGGER
 from llama3_gateway.shapes import Message
 
-_IMAGE = "image_url"
 _NAMES_IMAGES = re.compile(r"\bimages?\b|image_url|multi-?modal|mmproj|\bvision\b", re.IGNORECASE)
 """As llama.cpp, Ollama, vLLM and LM Studio say that a model has no eyes."""
 _REFUSALS = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.INTERNAL_SERVER_ERROR})
@@ -26,22 +25,38 @@ def placeholder(what: str) -> dict[str, Any]:
     return {"type": "text", "text": f"[{'an' if what[:1] in 'aeiou' else 'a'} {what} that this model cannot read]"}
 
 
-def client_tools(tools: object, declared: Callable[[object, int], dict[str, Any] | None], example: str) -> object:
+def client_tools(
+    tools: object, declared: Callable[[Mapping[str, Any], str], dict[str, Any] | None], example: str
+) -> list[dict[str, Any]]:
     """Return the tools that a client runs, and log those that a server would run itself, which are left out.
 
+    Args:
+        tools: those of a request.
+        declared: returns a tool as a function, given its place in the request; `None` if a server would run it.
+        example: a tool as the API has it.
+
     Raises:
-        GatewayError: none is left, or they are not a list.
+        GatewayError: none is left, they are not a list of objects, or one has no name.
     """
     if not isinstance(tools, list):
         raise bad_request(f"tools is a list such as [{example}]", "tools")
-    found = [declared(tool, place) for place, tool in enumerate(tools)]
-    served = ", ".join(str(tool["type"]) for tool, function in zip(tools, found, strict=True) if function is None)
-    if tools and not any(found):
-        message = f"the server would have to run these tools, and cannot: {served}. Declare one that your client runs"
+    found, served = list[dict[str, Any]](), list[str]()
+    for place, tool in enumerate(tools):
+        where = f"tools[{place}]"
+        if not isinstance(tool, Mapping):
+            raise bad_request(f"{where} is an object such as {example}", where)
+        if (function := declared(tool, where)) is None:
+            served.append(str(tool.get("type")))
+        elif isinstance(function.get("name"), str) and function["name"]:
+            found.append({"type": "function", "function": function})
+        else:
+            raise bad_request(f"{where} has no name: send {example}", f"{where}.name")
+    if not found:
+        message = f"the server would have to run {', '.join(served)}, and cannot: declare tools that your client runs"
         raise bad_request(message, "tools")
     if served:
-        LOGGER.info("left out tools that the server would have to run: %s", served)
-    return [function for function in found if function]
+        LOGGER.info("left out tools that the server would have to run: %s", ", ".join(served))
+    return found
 
 
 def says_images_are_refused(refusal: UpstreamRefusal) -> bool:
@@ -64,21 +79,22 @@ def without_images(messages: Sequence[Message]) -> list[Message]:
 
 
 def _without_images(message: Message) -> Message:
-    parts = [placeholder("image") if _is_image(part) else part for part in _parts(message)]
+    parts = [placeholder("image") if _kind(part) == "image_url" else part for part in parts_of(message)]
     if images := message.get("images"):  # of Ollama's
         parts = [{"type": "text", "text": str(message.get("content") or "")}, *(placeholder("image") for _ in images)]
     if not parts:
         return message
     others = {name: value for name, value in message.items() if name != "images"}
-    if all(isinstance(part, Mapping) and part.get("type") == "text" for part in parts):
+    if all(_kind(part) == "text" for part in parts):
         return {**others, "content": "\n\n".join(str(part.get("text")) for part in parts)}
     return {**others, "content": parts}
 
 
-def _parts(message: Message) -> list[Any]:
+def parts_of(message: Message) -> list[Any]:
+    """Return the parts of a message's content; none if that is a text."""
     content = message.get("content")
     return content if isinstance(content, list) else []
 
 
-def _is_image(part: object) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == _IMAGE
+def _kind(part: object) -> object:
+    return part.get("type") if isinstance(part, Mapping) else None

@@ -40,7 +40,7 @@ def log_request(record: RequestRecord) -> None:
         "stream": record.is_stream,
         "status": record.status,
         "calls": record.calls,
-        "rejections": {reason: count for reason, count in record.rejections.items() if count},
+        "rejections": dict(record.rejections),
         "retries": record.retries,
         "faults": record.faults,
         "seconds": round(perf_counter() - record.began, 6),

@@ -130,21 +130,16 @@ def _image_url(source: Mapping[str, Any]) -> str | None:
     return str(source.get("url")) if source.get("type") == "url" else None
 
 
-def _tool(tool: object, place: int) -> dict[str, Any] | None:
+def _tool(tool: Mapping[str, Any], where: str) -> dict[str, Any] | None:
     """Return a tool as a function; `None` if Anthropic's servers would run it."""
-    where = f"tools[{place}]"
-    if not isinstance(tool, Mapping):
-        raise bad_request(f"{where} is an object such as {_TOOL}", where)
     kind, schema = tool.get("type"), tool.get("input_schema")
     if isinstance(kind, str) and kind.startswith(_SERVER_TOOLS):
         return None
-    if not isinstance(tool.get("name"), str) or not tool["name"]:
-        raise bad_request(f"{where} has no name: send {_TOOL}", f"{where}.name")
     if not isinstance(schema, Mapping):
         known = f"{kind!r} is known to Anthropic's models only" if kind not in (None, "custom") else "it has none"
         raise bad_request(f"{where} is to be declared with an input_schema: {known}", f"{where}.input_schema")
-    function = {"name": tool["name"], "description": tool.get("description"), "parameters": schema}
-    return {"type": "function", "function": {name: value for name, value in function.items() if value is not None}}
+    function = {"name": tool.get("name"), "description": tool.get("description"), "parameters": schema}
+    return {name: value for name, value in function.items() if value is not None}
 
 
 def _tool_choice(choice: object) -> object:

@@ -48,8 +48,8 @@ class RequestRecord:
         """Count the calls of an answer."""
         report = reply.report
         self.calls += len(reply.tool_calls)
-        self.rejections.update(call.reason for call in report.refused)
-        self.rejections.update({"repeated": len(report.repeated), "surplus": len(report.surplus)})
+        self.rejections += Counts(call.reason for call in report.refused)
+        self.rejections += Counts(repeated=len(report.repeated), surplus=len(report.surplus))
         if self.logs_content:
             self.content.setdefault("replies", []).append(reply.to_openai())
 
@@ -81,8 +81,7 @@ class Metrics:
         """Count a request that was answered."""
         self._requests.labels(record.route, record.status).inc()
         for reason, count in record.rejections.items():
-            if count:
-                self._rejections.labels(reason).inc(count)
+            self._rejections.labels(reason).inc(count)
         self._calls.inc(record.calls)
         self._retries.inc(record.retries)
         self._faults.inc(record.faults)

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from llama3_gateway.answer_parts import arguments_of, function_of
 from llama3_gateway.errors import BrokenOffError, bad_request
 from llama3_gateway.exchange import NDJSON
 from llama3_gateway.framing import read_object, write_json, written
 from llama3_gateway.openai_chat import require_tools
-from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
-from llama3_tools.chat import Reply, Request
+from llama3_gateway.shapes import (
+    Chunk,
+    Delta,
+    Dialect,
+    Message,
+    Piece,
+    Shape,
+    Usage,
+    arguments_of,
+    text_in,
+)
+from llama3_tools.chat import Reply
 
 _COUNTS = (
     "prompt_eval_count",
@@ -53,33 +62,6 @@ def from_ollama(body: Mapping[str, Any]) -> dict[str, Any]:
         else:
             numbered.append(message)
     return {**body, "messages": numbered}
-
-
-class OllamaDialect:
-    """Reads Ollama's chats."""
-
-    path = "/api/chat"
-    media = NDJSON
-    not_there = "the server has no /api/chat: is it Ollama, and does its address end in /v1?"
-
-    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return messages in which the images of results are beside the text."""
-        return [_images_beside_text(message) for message in messages]
-
-    def constraint(self, request: Request) -> Mapping[str, Any]:
-        """Return the settings by which Ollama constrains a model."""
-        schema = request.answer_schema
-        return {"format": schema} if schema else request.constraint
-
-    def reader(self) -> OllamaStreamReader:
-        """Return what reads a stream."""
-        return OllamaStreamReader()
-
-    def chunk(self, body: dict[str, Any]) -> Chunk:
-        """Return a whole answer as one chunk."""
-        if not isinstance(body.get("message"), Mapping):
-            raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
-        return _chunk({**body, "done": True})
 
 
 class OllamaStreamReader:
@@ -140,7 +122,7 @@ class OllamaShape(Shape):
 
     def deltas(self, _index: int, deltas: list[Delta], _logprobs: object) -> bytes:
         """Return a line for each delta."""
-        return b"".join(self._line(_message(delta), calls_in(delta)) for delta in deltas)
+        return b"".join(self._line(_message(delta), delta.get("tool_calls", ())) for delta in deltas)
 
     def finish(self, _index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Keep what the last line has."""
@@ -167,18 +149,15 @@ class OllamaShape(Shape):
 
 def _images_as_parts(result: Message, where: str) -> Message:
     """Return a tool's result whose images are parts of its content: they stay with it in a conversation."""
+    others = {name: value for name, value in result.items() if name != "images"}
     images = result.get("images")
     if not images:
-        return {name: value for name, value in result.items() if name != "images"}
+        return others
     if not isinstance(images, list):
         raise bad_request(f"{where} is a list of images, each as base64", where)
-    content = result.get("content")
-    text = {
-        "type": "text",
-        "text": content if isinstance(content, str) else "" if content is None else write_json(content),
-    }
+    text = {"type": "text", "text": text_in(result.get("content"))}
     parts = ({"type": "image_url", "image_url": {"url": f"{_BASE64}{image}"}} for image in images)
-    return {**{name: value for name, value in result.items() if name != "images"}, "content": [text, *parts]}
+    return {**others, "content": [text, *parts]}
 
 
 def _images_beside_text(message: Message) -> Message:
@@ -198,6 +177,12 @@ def _with_message(body: dict[str, Any], message: dict[str, Any], calls: Sequence
         text = f'{text[:-1]},"tool_calls":[{",".join(map(_call, calls))}]}}'
     rest = {name: value for name, value in body.items() if name != "message"}
     return f'{write_json(rest)[:-1]}{"," if rest else ""}"message":{text}}}'.encode()
+
+
+def _whole_chunk(body: dict[str, Any]) -> Chunk:
+    if not isinstance(body.get("message"), Mapping):
+        raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
+    return _chunk({**body, "done": True})
 
 
 def _chunk(body: dict[str, Any]) -> Chunk:
@@ -233,4 +218,15 @@ def _message(delta: Delta) -> dict[str, Any]:
 
 def _call(call: Mapping[str, Any]) -> str:
     """Return a call of OpenAI's as Ollama has it: its arguments are an object."""
-    return f'{{"function":{{"name":{write_json(function_of(call).get("name"))},"arguments":{arguments_of(call)}}}}}'
+    return f'{{"function":{{"name":{write_json(call["function"]["name"])},"arguments":{arguments_of(call)}}}}}'
+
+
+OLLAMA_CHAT = Dialect(
+    path="/api/chat",
+    media=NDJSON,
+    not_there="the server has no /api/chat: is it Ollama, and does its address end in /v1?",
+    reader=OllamaStreamReader,
+    chunk=_whole_chunk,
+    messages=lambda messages: list(map(_images_beside_text, messages)),
+    constraint=lambda request: {"format": schema} if (schema := request.answer_schema) else {},
+)

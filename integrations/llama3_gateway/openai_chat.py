@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, bad_request
@@ -16,8 +16,8 @@ from llama3_gateway.framing import (
     write_str,
     written,
 )
-from llama3_gateway.shapes import Chunk, Delta, Message, Piece, Shape, Usage, calls_in
-from llama3_tools.chat import EndpointFault, Reply, Request
+from llama3_gateway.shapes import Chunk, Delta, Dialect, Piece, Shape, Usage
+from llama3_tools.chat import EndpointFault, Reply
 
 _OF_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
 _OF_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
@@ -42,32 +42,6 @@ def require_tools(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body}
 
 
-class ChatDialect:
-    """Reads chat completions."""
-
-    path = "/v1/chat/completions"
-    media = b"text/event-stream"
-    not_there = EndpointFault.NOT_A_COMPLETION.value
-
-    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages as they are."""
-        return messages
-
-    def constraint(self, request: Request) -> Mapping[str, Any]:
-        """Return the settings by which the chat layer constrains servers."""
-        return request.constraint
-
-    def reader(self) -> ChatStreamReader:
-        """Return what reads a stream."""
-        return ChatStreamReader()
-
-    def chunk(self, body: dict[str, Any]) -> Chunk:
-        """Return a whole answer as one chunk."""
-        if not isinstance(body.get("choices"), list):
-            raise BrokenOffError(f"it has no choices: {write_json(body)[:500]}")
-        return _chunk(body, "message")
-
-
 class ChatStreamReader:
     r"""Reads a stream of chat completion chunks."""
 
@@ -75,36 +49,29 @@ class ChatStreamReader:
         """Begin a stream."""
         self.is_done = False
         self._events = EventReader()
-        self._begun: bytes | None = b""
-        """The bytes that do not tell yet whether this is a stream; `None` once it is one."""
-        self._whole: list[bytes] = []
-        """A completion in one, in place of a stream."""
+        self._begun = bytearray()
+        """The bytes of what may be a completion in one."""
+        self._is_stream = False
+        """Whether it is none."""
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """Add the next bytes, and yield the chunks that are whole."""
-        if self._whole:
-            self._whole.append(data)
-            return iter(())
-        if self._begun is not None:
-            data = self._begun + data
-            first = data.lstrip()[:1]
-            if first == b"{":
-                self._whole.append(data)
+        if not self._is_stream:
+            self._begun += data if self._begun else data.lstrip()
+            if not self._begun or self._begun.startswith(b"{"):
                 return iter(())
-            self._begun = None if first else data
-            if not first:
-                return iter(())
+            self._is_stream, data = True, bytes(self._begun)
         return self._chunks(self._events.feed(data))
 
     def end(self) -> Iterator[Chunk]:
         """End the stream, and yield a last chunk that no empty line has closed."""
-        if not self._whole:
+        if self._is_stream or not self._begun:
             yield from self._chunks(self._events.end())
             return
-        body = read_object(b"".join(self._whole), "the upstream's answer")
+        body = read_object(bytes(self._begun), "the upstream's answer")
         if _is_error(body):
             raise BrokenOffError(_told(body), body=body)
-        yield ChatDialect().chunk(body)
+        yield _whole_chunk(body)
         self.is_done = True
 
     def _chunks(self, events: list[ServerEvent]) -> Iterator[Chunk]:
@@ -132,8 +99,8 @@ class ChatShape(Shape):
         self._include_usage = isinstance(options, Mapping) and options.get("include_usage") is True
         self._head: dict[str, Any] = {}
         self._prefix = ""
-        self._calls: dict[int, int] = {}
-        """How many calls each choice has."""
+        self._begun = set[int]()
+        """The choices that have their first chunk."""
 
     def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
         """Return the upstream's answer with messages that were read."""
@@ -150,19 +117,17 @@ class ChatShape(Shape):
 
     def deltas(self, index: int, deltas: list[Delta], logprobs: object) -> bytes:
         """Return a chunk for each delta."""
-        chunks = [] if index in self._calls else [self._open(index)]
+        chunks = [] if index in self._begun else [self._open(index)]
         last = len(deltas) - 1
         if logprobs and not deltas:
             deltas, last = [{"content": ""}], 0
         for place, delta in enumerate(deltas):
-            if "tool_calls" in delta and (calls := calls_in(delta)):
-                delta = {**delta, "tool_calls": self._numbered(index, calls)}  # noqa: PLW2901
             chunks.append(self._chunk(index, delta, logprobs=logprobs if place == last else None))
         return "".join(chunks).encode()
 
     def finish(self, index: int, finish_reason: str | None, extra: dict[str, Any]) -> bytes:
         """Return the chunk with the finish reason."""
-        opening = "" if index in self._calls else self._open(index)
+        opening = "" if index in self._begun else self._open(index)
         return (opening + self._chunk(index, {}, finish_reason=finish_reason, extra=extra)).encode()
 
     def end(self, usage: Usage) -> bytes:
@@ -177,16 +142,8 @@ class ChatShape(Shape):
 
     def _open(self, index: int) -> str:
         """Return the first chunk of a choice."""
-        self._calls[index] = 0
+        self._begun.add(index)
         return self._chunk(index, {"role": "assistant", "content": ""})
-
-    def _numbered(self, index: int, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Number calls by their place among those of the choice."""
-        if any("index" not in call for call in calls):
-            first = self._calls[index]
-            calls = [{**call, "index": first + place} for place, call in enumerate(calls)]
-        self._calls[index] += len(calls)
-        return calls
 
     def _chunk(
         self,
@@ -204,6 +161,12 @@ class ChatShape(Shape):
         reason = write_json(finish_reason) if finish_reason else "null"
         more = f",{write_json(extra)[1:-1]}" if extra else ""
         return f'data: {self._prefix},"choices":[{{{said},"finish_reason":{reason}{more}}}]}}\n\n'
+
+
+def _whole_chunk(body: dict[str, Any]) -> Chunk:
+    if not isinstance(body.get("choices"), list):
+        raise BrokenOffError(f"it has no choices: {write_json(body)[:500]}")
+    return _chunk(body, "message")
 
 
 def _chunk(body: dict[str, Any], key: str) -> Chunk:
@@ -245,3 +208,12 @@ def _told(body: dict[str, Any]) -> str:
     error = body.get("error")
     message = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
     return f"the upstream reports an error: {message or write_json(body)[:500]}"
+
+
+CHAT_COMPLETIONS = Dialect(
+    path="/v1/chat/completions",
+    media=b"text/event-stream",
+    not_there=EndpointFault.NOT_A_COMPLETION.value,
+    reader=ChatStreamReader,
+    chunk=_whole_chunk,
+)

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from llama3_gateway.answer_parts import count_in, first_answer, function_of, new_id, reasoning_in, text_in
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.framing import write_event, written
 from llama3_gateway.responses_input import CUSTOM, KeptItems
-from llama3_gateway.shapes import Delta, Piece, Shape, Usage, calls_in
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, count_in, new_id, text_in
 from llama3_tools.chat import Reply
 
 _ECHOED: dict[str, Any] = {
@@ -34,9 +33,7 @@ class ResponseShape(Shape):
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
         """Begin an answer."""
         self._kept = kept
-        tools = body.get("tools")
-        of_custom = [tool for tool in tools if tool.get("type") == "custom"] if isinstance(tools, list) else []
-        self._custom = {tool["name"] for tool in of_custom}
+        self._custom = {tool["name"] for tool in body.get("tools") or () if tool.get("type") == "custom"}
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
         self._id = new_id("resp")
         self._created = int(time.time())
@@ -52,16 +49,14 @@ class ResponseShape(Shape):
         self._finish_reason: str | None = None
 
     def whole(self, body: dict[str, Any], pieces: list[Piece], replies: list[Reply], usage: Usage) -> bytes:
-        """Return a response with the first of the upstream's answers."""
-        self._model = body.get("model") or self._model
+        """Return a response with the first of the upstream's answers: what a stream of it ends with."""
+        self.begin(body)
         if pieces:
-            message, self._finish_reason = first_answer(pieces, replies)
-            if thoughts := reasoning_in(message):
-                self._output.append(_filled(_reasoning(), "reasoning", thoughts))
-            text, calls = text_in(message.get("content")) + text_in(message.get("refusal")), calls_in(message)
-            if text or not calls:
-                self._output.append(_filled(_message(), "message", text))
-            self._output += map(self._call, calls)
+            piece, reply = pieces[0], replies[0]
+            thoughts, calls = {"reasoning_content": reply.reasoning}, [call.to_openai() for call in reply.tool_calls]
+            answer = {"content": reply.content, "refusal": piece.delta.get("refusal"), "tool_calls": calls}
+            self.deltas(0, [thoughts, answer], None)
+            self.finish(0, reply.finish_reason, {})
         return written(self._ended(usage)[1])
 
     def begin(self, head: dict[str, Any]) -> bytes:
@@ -98,13 +93,13 @@ class ResponseShape(Shape):
     def _delta(self, delta: Delta) -> bytes:
         events = b""
         for name, value in delta.items():
-            if name == "reasoning_content":
-                events += self._grown("reasoning", text_in(value))
+            if name == "reasoning_content" and (text := text_in(value)):
+                events += self._grown("reasoning", text)
             elif name in {"content", "refusal"} and (text := text_in(value)):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
                 events += self._closed("reasoning")
-                self._waiting += map(self._call, calls_in(delta))
+                self._waiting += map(self._call, value)
                 if "message" not in self._open:
                     events += b"".join(map(self._called, self._waiting))
                     self._waiting.clear()
@@ -121,7 +116,7 @@ class ResponseShape(Shape):
         return events + self._event(f"{_PART_EVENTS[kind]}.delta", **_at(item, place), delta=text, **_MORE[kind])
 
     def _opened(self, kind: str) -> bytes:
-        item = _reasoning() if kind == "reasoning" else _message()
+        item: dict[str, Any] = {"type": kind, "id": new_id(_IDS[kind]), "status": "in_progress", **_EMPTY[kind]}
         place = self._open[kind] = len(self._output)
         self._texts[kind] = bytearray()
         self._output.append(item)
@@ -132,7 +127,7 @@ class ResponseShape(Shape):
         if kind not in self._open:
             return b""
         place, text = self._open.pop(kind), self._texts.pop(kind).decode(*_UTF_8)
-        item = _filled(self._output[place], kind, text)
+        item = {**self._output[place], "status": "completed", "content": [_part(kind, text)]}
         self._output[place] = item
         at = _at(item, place)
         return (
@@ -155,9 +150,8 @@ class ResponseShape(Shape):
         )
 
     def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
-        function = function_of(call)
-        name, arguments = function.get("name"), function.get("arguments") or "{}"
-        of_both = {"call_id": call.get("id"), "name": name, "status": "completed"}
+        name, arguments = call["function"]["name"], call["function"]["arguments"]
+        of_both = {"call_id": call["id"], "name": name, "status": "completed"}
         if name in self._custom:
             return {"type": "custom_tool_call", "id": new_id("ctc"), "input": _custom_input(arguments), **of_both}
         return {"type": "function_call", "id": new_id("fc"), "arguments": arguments, **of_both}
@@ -200,18 +194,11 @@ _CALL_EVENTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """How the events of a call begin, where its text is, and what else the last one has."""
 _MORE: dict[str, dict[str, Any]] = {"message": {"logprobs": []}, "reasoning": {}}
-
-
-def _message() -> dict[str, Any]:
-    return {"type": "message", "id": new_id("msg"), "status": "in_progress", "role": "assistant", "content": []}
-
-
-def _reasoning() -> dict[str, Any]:
-    return {"type": "reasoning", "id": new_id("rs"), "status": "in_progress", "summary": [], "content": []}
-
-
-def _filled(item: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
-    return {**item, "status": "completed", "content": [_part(kind, text)]}
+_IDS = {"message": "msg", "reasoning": "rs"}
+_EMPTY: dict[str, dict[str, Any]] = {
+    "message": {"role": "assistant", "content": []},
+    "reasoning": {"summary": [], "content": []},
+}
 
 
 def _part(kind: str, text: str) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from http import HTTPStatus
 import anyio
 
 from llama3_gateway.errors import GatewayError
-from llama3_gateway.exchange import Exchange, Header
-from llama3_gateway.framing import read_object
+from llama3_gateway.exchange import JSON, Exchange
+from llama3_gateway.framing import read_object, written
 from llama3_gateway.logs import LOGGER
 from llama3_gateway.settings import Upstream
 from llama3_gateway.upstream import UpstreamClient, forwarded
@@ -47,14 +47,14 @@ async def send_model(exchange: Exchange, client: UpstreamClient, upstream: Upstr
         GatewayError: there is no answer.
         UpstreamRefusal: it is an error.
     """
-    async with client.ask(upstream, "POST", exchange.path, headers=_plain(exchange.headers), body=body) as answer:
+    async with client.ask(upstream, "POST", exchange.path, headers=exchange.asking_for(JSON), body=body) as answer:
         if answer.status != HTTPStatus.OK:
             raise await answer.refusal()
         model = read_object(await answer.whole(_MOST_BYTES), "what the upstream says of the model")
     found = model.get("capabilities")
     capabilities = found if isinstance(found, list) else ["completion"]
     added = [] if "tools" in capabilities else ["tools"]
-    await exchange.answer_json(HTTPStatus.OK, {**model, "capabilities": [*capabilities, *added]})
+    await exchange.answer(written({**model, "capabilities": [*capabilities, *added]}))
 
 
 async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Sequence[Upstream]) -> None:
@@ -62,7 +62,7 @@ async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Seq
     lists: dict[int, list[object]] = {}
 
     async def ask(place: int) -> None:
-        asked = client.ask(upstreams[place], "GET", exchange.path, headers=_plain(exchange.headers), body=b"")
+        asked = client.ask(upstreams[place], "GET", exchange.path, headers=exchange.asking_for(JSON), body=b"")
         try:
             async with asked as answer:
                 models = read_object(await answer.whole(_MOST_BYTES), "the list of models").get("data")
@@ -75,9 +75,4 @@ async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Seq
         for place in range(len(upstreams)):
             group.start_soon(ask, place)
     data = [model for place in sorted(lists) for model in lists[place]]
-    await exchange.answer_json(HTTPStatus.OK, {"object": "list", "data": data})
-
-
-def _plain(headers: Sequence[Header]) -> list[Header]:
-    """Return headers by which an answer comes as it is."""
-    return [*(header for header in headers if header[0] != b"accept-encoding"), (b"accept-encoding", b"identity")]
+    await exchange.answer(written({"object": "list", "data": data}))

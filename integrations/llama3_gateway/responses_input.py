@@ -34,10 +34,9 @@ _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text"})
 class KeptItems:
     """Items of the last answers, for clients that send back an item's id in place of the item."""
 
-    def __init__(self, most_items: int = 4096, most_characters: int = 8_000_000) -> None:
+    def __init__(self, most_characters: int = 8_000_000) -> None:
         """Begin without any."""
         self._items: dict[str, tuple[dict[str, Any], int]] = {}
-        self._most_items = most_items
         self._most_characters = most_characters
         self._characters = 0
 
@@ -46,7 +45,7 @@ class KeptItems:
         size = len(write_json(item))
         self._items[item["id"]] = (item, size)
         self._characters += size
-        while len(self._items) > self._most_items or self._characters > self._most_characters:
+        while self._characters > self._most_characters:
             self._characters -= self._items.pop(next(iter(self._items)))[1]
 
     def get(self, item_id: object) -> dict[str, Any] | None:
@@ -156,24 +155,20 @@ def _part(part: object, where: str) -> dict[str, Any]:
     return placeholder(kind.removeprefix("input_"))
 
 
-def _tool(tool: object, place: int) -> dict[str, Any] | None:
+def _tool(tool: Mapping[str, Any], where: str) -> dict[str, Any] | None:
     """Return a tool as a function; `None` if a server would run it."""
-    where = f"tools[{place}]"
-    kind = tool.get("type") if isinstance(tool, Mapping) else None
-    if not isinstance(tool, Mapping) or not isinstance(kind, str):
-        raise bad_request(f"{where} is an object such as {_TOOL}", f"{where}.type")
+    kind = tool.get("type")
+    if not isinstance(kind, str):
+        raise bad_request(f"{where}.type is a text such as function", f"{where}.type")
     if kind not in {"function", "custom"}:
         return None
-    if not isinstance(tool.get("name"), str):
-        why = "has its name under function, as in a chat completion" if "function" in tool else "has no name"
-        raise bad_request(f"{where} {why}: send {_TOOL}", f"{where}.name")
     function = {name: value for name, value in tool.items() if name not in {"type", "format"}}
     if kind == "custom":
         given = tool.get("format")
         grammar = given.get("definition") if isinstance(given, Mapping) else None
         about = "\n\n".join(str(text) for text in (tool.get("description"), grammar) if text)
         function |= {"description": about, "parameters": _CUSTOM_PARAMETERS}
-    return {"type": "function", "function": function}
+    return function
 
 
 def _response_format(given: object) -> dict[str, Any] | None:

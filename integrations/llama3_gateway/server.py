@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import logging
@@ -15,10 +16,11 @@ from llama3_gateway.errors import GatewayError, missing_extra
 
 try:
     import anyio
+    import h11
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from llama3_gateway.application import Gateway
-    from llama3_gateway.heads import PunctualProtocol
     from llama3_gateway.logs import LOGGER, JsonLines
     from llama3_gateway.settings import GatewaySettings, Upstream
     from llama3_gateway.upstream import UPSTREAM_TIMEOUT, UpstreamClient
@@ -29,8 +31,42 @@ _SECONDS_TO_FINISH = 5
 """What answers under way have when the server is stopped."""
 _SECONDS_TO_CHECK = 5
 """What an upstream has to answer when the gateway starts. One that needs more may still be loading its model."""
+_SECONDS_FOR_HEAD = 30
+"""In which the head of a request has to come, from the connection or from the head's first byte on."""
 _WAITING = 2048
 """How many clients may wait to be let in."""
+
+
+class PunctualProtocol(H11Protocol):
+    """Closes a connection on which no request comes, or the head of one too slowly: uvicorn waits without end."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, and wait for the rest of a head."""
+        if self._waiting is None and self.conn.their_state is h11.IDLE:
+            self._wait()
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(_SECONDS_FOR_HEAD, self.timeout_keep_alive_handler)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
 
 class AddressError(OSError):

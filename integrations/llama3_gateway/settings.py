@@ -76,10 +76,9 @@ def _origin(given: str) -> str:
         url = AnyUrl(given)
     except ValidationError:
         url = None
-    if url is None or not url.host or "*" in url.host or url.username is not None:
+    has_host = url is not None and url.host and "*" not in url.host and url.username is None
+    if url is None or not has_host or url.path not in {None, "/"} or url.query or url.fragment:
         raise ValueError(f"an origin is * or scheme://host[:port], not {given!r}")
-    if url.path not in {None, "/"} or url.query or url.fragment:
-        raise ValueError(f"an origin has no path, as {given!r} has")
     return str(url).rstrip("/")
 
 

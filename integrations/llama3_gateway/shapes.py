@@ -1,13 +1,16 @@
-"""What the engine knows of a wire format: how an upstream's stream is read, and how the client's is written."""
+"""What the engine knows of a wire format, how a stream is read and written in it, and of what answers consist."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import EVENT_STREAM
+from llama3_gateway.framing import write_json
 from llama3_tools.chat import Reply, Request
 
 Delta: TypeAlias = dict[str, Any]
@@ -16,6 +19,8 @@ Message: TypeAlias = Mapping[str, Any]
 """A message of a request."""
 Usage: TypeAlias = dict[str, Any] | None
 """Counts of tokens, as the upstream writes them."""
+_LINE_BREAKS = str.maketrans("\r\n", "  ")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 @dataclass(slots=True)
@@ -67,7 +72,8 @@ class StreamReader(Protocol):
         """
 
 
-class Dialect(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
     """What an upstream speaks."""
 
     path: str
@@ -76,22 +82,14 @@ class Dialect(Protocol):
     """The media type of its streams."""
     not_there: str
     """What to do if the upstream has no such path."""
-
-    def messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return messages in OpenAI's form as the upstream takes them."""
-
-    def constraint(self, request: Request) -> Mapping[str, Any]:
-        """Return the fields that hold the upstream to the form of its answer."""
-
-    def reader(self) -> StreamReader:
-        """Return what reads a stream."""
-
-    def chunk(self, body: dict[str, Any]) -> Chunk:
-        """Return a whole answer as one chunk, whose deltas are messages.
-
-        Raises:
-            BrokenOffError: it is not an answer of this form.
-        """
+    reader: Callable[[], StreamReader]
+    """Makes what reads a stream."""
+    chunk: Callable[[dict[str, Any]], Chunk]
+    """Returns a whole answer as one chunk, whose deltas are messages; raises `BrokenOffError` if it is none."""
+    messages: Callable[[Sequence[Message]], Sequence[Message]] = lambda messages: messages
+    """Returns messages in OpenAI's form as the upstream takes them."""
+    constraint: Callable[[Request], Mapping[str, Any]] = lambda request: request.constraint
+    """Returns the fields that hold the upstream to the form of its answer."""
 
 
 class Shape(Protocol):
@@ -137,10 +135,36 @@ def added_usage(one: Usage, other: Usage) -> Usage:
     return total
 
 
-def calls_in(delta: Delta) -> list[dict[str, Any]]:
-    """Return the calls in a delta or a message; none if they are not what calls are."""
-    calls = delta.get("tool_calls")
-    return calls if isinstance(calls, list) and all(isinstance(call, dict) for call in calls) else []
+def text_in(content: object) -> str:
+    """Return the text of a content, be it a list of parts.
+
+    >>> text_in("Hi"), text_in([{"type": "text", "text": "Hi"}]), text_in(None)
+    ('Hi', 'Hi', '')
+    """
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def arguments_of(call: Mapping[str, Any]) -> str:
+    r"""Return a call's arguments in one line of ASCII, as some clients end a line at other characters, too.
+
+    >>> arguments_of({"function": {"arguments": '{"price":\n1.10}'}})
+    '{"price": 1.10}'
+    """
+    arguments: str = call["function"]["arguments"]
+    return _NOT_ASCII.sub(lambda found: write_json(found[0])[1:-1], arguments.translate(_LINE_BREAKS))
+
+
+def count_in(counts: object, name: str) -> int:
+    """Return a count of tokens; 0 if it is not a whole number."""
+    count = counts.get(name) if isinstance(counts, Mapping) else None
+    return count if type(count) is int else 0
+
+
+def new_id(kind: str) -> str:
+    """Return an id that nothing else has."""
+    return f"{kind}_{os.urandom(12).hex()}"
 
 
 def _is_number(value: object) -> bool:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from llama3_gateway.advice import full_context
 from llama3_gateway.errors import BrokenOffError, GatewayError, no_completion
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.full_context import full_context
 from llama3_gateway.logs import LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.shapes import Chunk, Delta, Piece, Shape, Usage, added_usage
@@ -44,6 +44,11 @@ class Stream:
         self._writer = _Writer(engine.exchange, engine.shape, engine.settings.keepalive)
         self._choices = _Choices(asked if isinstance(asked, int) else 1, engine.shape, self._writer, engine.record)
         self._usage: Usage = None
+        """The tokens of the questions that are over."""
+        self._used: Usage = None
+        """Those of the one under way."""
+        self._came = b""
+        """The first bytes of an answer, until it is known to be one."""
 
     async def run(self) -> None:
         """Answer.
@@ -69,14 +74,59 @@ class Stream:
             await self._exchange.finish(self._shape.fail(fault))
 
     async def _ask(self, turn: Turn, index: int | None = None) -> None:
-        asked = _Round(self._engine, turn, index, self._choices, self._writer)
+        """Ask for all choices, or for the one of an index anew."""
+        self._choices.begin(turn.request, index)
+        self._used = None
         async with self._engine.ask(turn) as answer:
             if not answer.content_type.startswith(_WHOLE):
                 await self._writer.start()
-            await asked.read(answer)
-        asked.end()
-        self._usage = added_usage(self._usage, asked.usage)
+            is_done = await self._read(answer)
+        if not self._choices.readers:
+            raise no_completion(self._came)
+        self._choices.end(is_done=is_done)
+        self._usage = added_usage(self._usage, self._used)
         await self._writer.flush()
+
+    async def _read(self, answer: UpstreamAnswer) -> bool:
+        """Read a stream, and return whether the upstream has said that it is over.
+
+        Raises:
+            BrokenOffError: it broke off before its answers were over, or contains an error. After that, nothing does.
+        """
+        reader = self._engine.dialect.reader()
+        pieces = answer.read(self._engine.settings.max_answer)
+        try:
+            async for data in pieces:
+                if not self._writer.has_begun:
+                    self._came = (self._came + data)[:_MOST_KEPT]
+                self._take(reader.feed(data))
+                await self._writer.flush()
+                if reader.is_done:
+                    with anyio.move_on_after(_SECONDS_AFTER_DONE):
+                        async for _ in pieces:
+                            pass
+                    break
+            else:
+                self._take(reader.end())
+        except BrokenOffError as error:
+            if not reader.is_done and (error.body is not None or not self._choices.are_over):
+                raise
+        return reader.is_done
+
+    def _take(self, chunks: Iterable[Chunk]) -> None:
+        began = perf_counter()
+        try:
+            for chunk in chunks:
+                self._writer.begin(chunk)
+                self._used = chunk.usage or self._used
+                for piece in chunk.pieces:
+                    self._choices.take(piece)
+        except BrokenOffError as error:
+            if self._writer.has_begun or error.body is not None:
+                raise
+            raise no_completion(self._came) from None
+        finally:
+            self._engine.record.added += perf_counter() - began
 
     async def _ask_again(self, index: int, request: Request) -> None:
         """Have the model write a choice anew. Its first answer is kept if the second one has no word."""
@@ -171,18 +221,30 @@ class _Choices:
         self._record = record
         self._extra: dict[int, dict[str, object]] = {}
         """What else the upstream says of each."""
+        self._request: Request
+        self._index: int | None = None
+        """Of the one that is asked for anew, by the request; `None` if all are."""
+
+    def begin(self, request: Request, index: int | None) -> None:
+        """Begin a question for all of them, or for one anew."""
+        self._request, self._index = request, index
 
     @property
     def are_over(self) -> bool:
         """Whether all that were asked for have come to their end."""
+        if self._index is not None:
+            return self._is_answered(self._index) and self.readers[self._index].is_over
         return len(self.readers) >= self._asked_for and all(reader.is_over for reader in self.readers.values())
 
-    def take(self, index: int, piece: Piece, request: Request) -> None:
+    def take(self, piece: Piece) -> None:
         """Add what a chunk says of a choice.
 
         Raises:
             BrokenOffError: it cannot be read, or there are more choices than were asked for.
         """
+        if self._index is not None and piece.index:
+            return
+        index, request = piece.index if self._index is None else self._index, self._request
         reader = self.readers.get(index)
         if reader is None and len(self.readers) >= max(self._asked_for, _MOST_CHOICES):
             raise BrokenOffError("the upstream's stream has more answers than were asked for: its log may say why")
@@ -200,8 +262,17 @@ class _Choices:
         if deltas or logprobs:
             self._writer.add(self._shape.deltas(index, deltas, logprobs))
 
-    def end(self) -> None:
-        """End the choices of which the upstream has not said why they are over."""
+    def end(self, *, is_done: bool) -> None:
+        """End the choices of which the upstream has not said why they are over.
+
+        Raises:
+            BrokenOffError: it has not said either that the stream `is_done`.
+        """
+        if self._index is not None and not self._is_answered(self._index):
+            self.give_up(self._index, self._request)
+            return
+        if not is_done and any(not reader.is_over for reader in self.readers.values()):
+            raise BrokenOffError("the upstream's stream ended before its answer did: its log may say why")
         for index, reader in self.readers.items():
             if not reader.is_over:
                 self._settle(index, reader.end(None), None)
@@ -217,100 +288,18 @@ class _Choices:
             if deltas := reader.abort():
                 self._writer.add(self._shape.deltas(index, deltas, None))
 
+    def _is_answered(self, index: int) -> bool:
+        """Return whether the upstream has said anything of a choice that is asked for anew."""
+        return self.readers[index].request is self._request
+
     def _settle(self, index: int, deltas: list[Delta], logprobs: object) -> None:
         """Write the end of a choice, or have the model asked again."""
         reader = self.readers[index]
         given = reader.logprobs(logprobs, deltas)
-        again = reader.retry()
+        again = reader.request.retry(reader.reply)
         if deltas or (given and not again):
             self._writer.add(self._shape.deltas(index, deltas, given))
         if again:
             self.due.append((index, again))
         else:
-            self._writer.add(self._shape.finish(index, reader.finish_reason, self._extra.get(index, {})))
-
-
-class _Round:
-    """One question to the upstream, and what it answers."""
-
-    def __init__(self, engine: Engine, turn: Turn, index: int | None, choices: _Choices, writer: _Writer) -> None:
-        """Ask for all choices, or for the one of an index anew."""
-        self.usage: Usage = None
-        self._engine = engine
-        self._request = turn.request
-        self._index = index
-        self._choices = choices
-        self._writer = writer
-        self._is_done = False
-        """Whether the upstream has said that its stream is over."""
-        self._came = b""
-        """The first bytes of an answer, until it is known to be one."""
-
-    async def read(self, answer: UpstreamAnswer) -> None:
-        """Read a stream.
-
-        Raises:
-            BrokenOffError: it broke off before its answers were over, or contains an error. After that, nothing does.
-        """
-        reader = self._engine.dialect.reader()
-        pieces = answer.read(self._engine.settings.max_answer)
-        try:
-            async for data in pieces:
-                if not self._writer.has_begun:
-                    self._came = (self._came + data)[:_MOST_KEPT]
-                self._take(reader.feed(data))
-                await self._writer.flush()
-                if reader.is_done:
-                    with anyio.move_on_after(_SECONDS_AFTER_DONE):
-                        async for _ in pieces:
-                            pass
-                    break
-            else:
-                self._take(reader.end())
-        except BrokenOffError as error:
-            if not reader.is_done and (error.body is not None or not self._has_answers):
-                raise
-        self._is_done = reader.is_done
-
-    def end(self) -> None:
-        """End the stream.
-
-        Raises:
-            BrokenOffError: it has ended before its answers have.
-        """
-        if self._index is not None and not self._has_answer_of(self._index):
-            self._choices.give_up(self._index, self._request)
-            return
-        if not self._choices.readers:
-            raise no_completion(self._came)
-        if not self._is_done and any(not reader.is_over for reader in self._choices.readers.values()):
-            raise BrokenOffError("the upstream's stream ended before its answer did: its log may say why")
-        self._choices.end()
-
-    @property
-    def _has_answers(self) -> bool:
-        if self._index is None:
-            return self._choices.are_over
-        return self._has_answer_of(self._index) and self._choices.readers[self._index].is_over
-
-    def _has_answer_of(self, index: int) -> bool:
-        """Return whether the upstream has said anything of a choice that was asked for again."""
-        return self._choices.readers[index].request is self._request
-
-    def _take(self, chunks: Iterable[Chunk]) -> None:
-        began = perf_counter()
-        try:
-            for chunk in chunks:
-                self._writer.begin(chunk)
-                self.usage = chunk.usage or self.usage
-                for piece in chunk.pieces:
-                    if self._index is None:
-                        self._choices.take(piece.index, piece, self._request)
-                    elif piece.index == 0:
-                        self._choices.take(self._index, piece, self._request)
-        except BrokenOffError as error:
-            if self._writer.has_begun or error.body is not None:
-                raise
-            raise no_completion(self._came) from None
-        finally:
-            self._engine.record.added += perf_counter() - began
+            self._writer.add(self._shape.finish(index, reader.reply.finish_reason, self._extra.get(index, {})))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from starlette.responses import Response
-
-from llama3_gateway.answer_parts import text_in
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object, write_json, written
+from llama3_gateway.shapes import text_in
 from llama3_gateway.turns import Turn
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 
@@ -38,8 +36,7 @@ async def send_token_count(exchange: Exchange, client: UpstreamClient, turn: Tur
     count = await _counted(exchange, client, turn, text, most)
     how = "estimate" if count is None else "counted"
     tokens = -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN) if count is None else count
-    headers = {"content-type": JSON.decode(), _HOW: how}
-    await exchange.respond(Response(written({"input_tokens": tokens}), HTTPStatus.OK, headers=headers))
+    await exchange.answer(written({"input_tokens": tokens}), **{_HOW: how})
 
 
 async def _counted(exchange: Exchange, client: UpstreamClient, turn: Turn, text: str, most: int) -> int | None:

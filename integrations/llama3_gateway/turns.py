@@ -9,12 +9,12 @@ from http import HTTPStatus
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, bad_request
-from llama3_gateway.left_out import says_images_are_refused, without_images
+from llama3_gateway.left_out import parts_of, says_images_are_refused, without_images
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import ModelSettings
 from llama3_gateway.shapes import Delta, Dialect, Message
 from llama3_tools import ToolDefinitionError
-from llama3_tools.chat import Request, ServerConstraint, kept_chat
+from llama3_tools.chat import Reply, Request, ServerConstraint, kept_chat
 
 _TOOL_FIELDS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
@@ -42,27 +42,6 @@ class Turn:
     is_blind: bool = False
     """Whether a text replaces each image, as the model cannot see any."""
 
-    @property
-    def body(self) -> dict[str, Any]:
-        """The request for the upstream."""
-        messages: Sequence[Message] = self.request.messages
-        body = {
-            **self.fields,
-            "messages": self.dialect.messages(without_images(messages) if self.is_blind else messages),
-        }
-        tools, choice = self.request.tools, self.request.choice
-        if tools:
-            body["tools"] = tools
-            if choice.tool_choice != "auto":
-                body["tool_choice"] = self.request.tool_choice
-            if not choice.parallel:
-                body["parallel_tool_calls"] = False
-        return {**body, **self._constraint()}
-
-    def _constraint(self) -> dict[str, Any]:
-        """Return what holds the upstream to the form of its answer, unless the client's request does."""
-        return {**self.dialect.constraint(self.request)} if self.hold.is_on else {}
-
     def written(self) -> bytes:
         """Return the request for the upstream as JSON.
 
@@ -70,7 +49,7 @@ class Turn:
             GatewayError: it cannot be written, or the upstream cannot be held to a call of these tools.
         """
         try:
-            return json.dumps(self.body).encode()
+            return json.dumps(self._body()).encode()
         except ToolDefinitionError as error:
             raise bad_request(str(error), "tools") from None
         except RecursionError:
@@ -89,6 +68,23 @@ class Turn:
         fields = {**self.fields, "n": 1} if "n" in self.fields else self.fields
         return replace(self, fields=fields, request=request)
 
+    def _body(self) -> dict[str, Any]:
+        messages: Sequence[Message] = self.request.messages
+        shown = self.dialect.messages(without_images(messages) if self.is_blind else messages)
+        body = {**self.fields, "messages": shown, **self._constraint()}
+        tools, choice = self.request.tools, self.request.choice
+        if tools:
+            body["tools"] = tools
+            if choice.tool_choice != "auto":
+                body["tool_choice"] = self.request.tool_choice
+            if not choice.parallel:
+                body["parallel_tool_calls"] = False
+        return body
+
+    def _constraint(self) -> Mapping[str, Any]:
+        """Return what holds the upstream to the form of its answer, unless the client's request does."""
+        return self.dialect.constraint(self.request) if self.hold.is_on else {}
+
 
 def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dialect) -> Turn:
     """Prepare a turn.
@@ -101,27 +97,21 @@ def prepare_turn(body: Mapping[str, Any], settings: ModelSettings, dialect: Dial
         raise bad_request(f"messages is missing: send a list such as [{_MESSAGE}]", "messages")
     if not isinstance(stream, (bool, type(None))):
         raise bad_request(f"stream is true or false, not {json.dumps(stream)[:100]}", "stream")
+    parallel, param = body.get("parallel_tool_calls"), "tools"
     try:
         chat = kept_chat(tools, settings.chat)
-    except (TypeError, ToolDefinitionError) as error:
-        raise bad_request(str(error), "tools") from None
-    except RecursionError:
-        raise bad_request(_TOO_DEEP, "tools") from None
-    parallel = body.get("parallel_tool_calls")
-    try:
+        param = "messages" if isinstance(parallel, (bool, type(None))) else "parallel_tool_calls"
         request = chat.request(
             messages,
             tool_choice=body.get("tool_choice"),
             parallel_tool_calls=parallel,
             answers_unknown=False,  # some clients end their run with an exception
         )
-    except ToolDefinitionError as error:
-        raise bad_request(str(error), "tool_choice") from None
-    except (TypeError, AttributeError) as error:
-        is_parallel = parallel is not None and not isinstance(parallel, bool)
-        raise bad_request(str(error), "parallel_tool_calls" if is_parallel else "messages") from None
     except RecursionError:
-        raise bad_request(_TOO_DEEP, "messages") from None
+        raise bad_request(_TOO_DEEP, param) from None
+    except (TypeError, AttributeError, ToolDefinitionError) as error:
+        is_choice = isinstance(error, ToolDefinitionError) and param != "tools"
+        raise bad_request(str(error), "tool_choice" if is_choice else param) from None
     fields = {name: value for name, value in body.items() if name not in _TOOL_FIELDS and name != "messages"}
     hold = ServerConstraint(settings.upstream, settings.chat.constrain, fields)
     return Turn(fields, request, settings, dialect, hold)
@@ -133,7 +123,7 @@ def has_tool_history(messages: object) -> bool:
         str(message.get("role")) in _RESULT_ROLES
         or message.get("tool_calls")
         or message.get("function_call")
-        or any(isinstance(part, Mapping) and str(part.get("type")) in _TOOL_PARTS for part in _parts(message))
+        or any(isinstance(part, Mapping) and str(part.get("type")) in _TOOL_PARTS for part in parts_of(message))
         for message in messages
         if isinstance(message, Mapping)
     )
@@ -145,8 +135,6 @@ class ChoiceReader:
     def __init__(self, request: Request, record: RequestRecord) -> None:
         """Begin an answer."""
         self.request = request
-        self.finish_reason: str | None = None
-        """Why it ended, once it is over."""
         self.has_begun = False
         """Whether the upstream has said a word of it."""
         self.waiting_logprobs: list[Any] = []
@@ -159,6 +147,11 @@ class ChoiceReader:
         """Whether it has ended."""
         return self._stream.is_over
 
+    @property
+    def reply(self) -> Reply:
+        """The answer, once it is over."""
+        return self._stream.reply
+
     def feed(self, delta: Delta) -> list[Delta]:
         """Add the next delta, and return what goes to the client now.
 
@@ -166,18 +159,18 @@ class ChoiceReader:
             BrokenOffError: it is none in OpenAI's form.
         """
         self.has_begun = self.has_begun or any(value for name, value in delta.items() if name != "role")
-        if type(delta.get("content")) is not str:
-            require_content(delta)
+        content = delta.get("content")
         try:
+            if not isinstance(content, (str, list, type(None))):
+                raise TypeError(f"a content is a text or a list of parts, not {type(content).__name__}")  # noqa: TRY301
             return _not_empty(self._stream.feed(delta))
         except TypeError as error:
-            raise unreadable(error) from None
+            raise BrokenOffError(f"the upstream's answer cannot be read: {error}") from None
 
     def end(self, finish_reason: str | None) -> list[Delta]:
         """End the answer, and return what was held back for it."""
         deltas = _not_empty(self._stream.end(finish_reason))
-        self.finish_reason = self._stream.reply.finish_reason
-        self._record.count(self._stream.reply)
+        self._record.count(self.reply)
         return deltas
 
     def abort(self) -> list[Delta]:
@@ -185,12 +178,8 @@ class ChoiceReader:
         if self.is_over:
             return []
         deltas = _not_empty(self._stream.abort())
-        self._record.count(self._stream.reply)
+        self._record.count(self.reply)
         return deltas
-
-    def retry(self) -> Request | None:
-        """Return the request by which the model is asked again; `None` if it is not."""
-        return self.request.retry(self._stream.reply)
 
     def logprobs(self, given: object, deltas: Sequence[Delta]) -> dict[str, Any] | None:
         """Add those that came with a delta, and return those that go out now, with the next text that does.
@@ -205,27 +194,6 @@ class ChoiceReader:
             return None
         logprobs, self.waiting_logprobs = self.waiting_logprobs, []
         return {"content": logprobs, "refusal": None}
-
-
-def require_content(message: Mapping[str, Any]) -> None:
-    """Require a content that is one in OpenAI's form.
-
-    Raises:
-        BrokenOffError: it is another.
-    """
-    content = message.get("content")
-    if not isinstance(content, (str, list, type(None))):
-        raise unreadable(f"a content is a text or a list of parts, not {type(content).__name__}")
-
-
-def unreadable(why: object) -> BrokenOffError:
-    """Return the error that an upstream's answer is none in OpenAI's form."""
-    return BrokenOffError(f"the upstream's answer cannot be read: {why}")
-
-
-def _parts(message: Mapping[str, Any]) -> list[Any]:
-    content = message.get("content")
-    return content if isinstance(content, list) else []
 
 
 def _not_empty(deltas: list[Delta]) -> list[Delta]:

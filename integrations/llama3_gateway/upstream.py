@@ -32,7 +32,6 @@ _NO_TLS = "WRONG_VERSION_NUMBER"
 _SECONDS_KEPT = 2.0
 """How long a connection is kept for the next request. Many servers close them after 5 s, maybe while one is sent."""
 _ERROR_BYTES = 1024 * 1024
-_ERRORS = (httpx.HTTPError, httpx.StreamError)
 
 
 def forwarded(headers: Iterable[Header], left_out: frozenset[bytes] = frozenset()) -> list[Header]:
@@ -58,17 +57,13 @@ class UpstreamAnswer:
         self._response = response
         self._upstream = upstream
 
-    async def raw(self) -> AsyncIterator[bytes]:
+    def raw(self) -> AsyncIterator[bytes]:
         """Yield the body as it comes, byte for byte.
 
         Raises:
             BrokenOffError: it does not come to its end.
         """
-        try:
-            async for data in self._response.aiter_raw():
-                yield data
-        except _ERRORS as error:
-            raise self._broken_off(error) from None
+        return self._pieces(self._response.aiter_raw())
 
     async def read(self, most: int) -> AsyncIterator[bytes]:
         """Yield the body as it comes, decompressed.
@@ -77,15 +72,12 @@ class UpstreamAnswer:
             BrokenOffError: it does not come to its end, or has more.
         """
         size = 0
-        try:
-            async for data in self._plain():
-                size += len(data)
-                if size > most:
-                    message = f"the upstream's answer has more than {most} bytes: --max-answer allows more"
-                    raise BrokenOffError(message, reason=message)
-                yield data
-        except _ERRORS as error:
-            raise self._broken_off(error) from None
+        async for data in self._plain():
+            size += len(data)
+            if size > most:
+                message = f"the upstream's answer has more than {most} bytes: --max-answer allows more"
+                raise BrokenOffError(message, reason=message)
+            yield data
 
     async def whole(self, most: int) -> bytes:
         """Return the body, as `read` does."""
@@ -103,29 +95,28 @@ class UpstreamAnswer:
             raise GatewayError(
                 HTTPStatus.BAD_GATEWAY, message, code="upstream_redirects", reason="the upstream redirects"
             )
-        pieces, size = [], 0
-        try:
-            async for data in self._plain():
-                pieces.append(data)
-                size += len(data)
-                if size > _ERROR_BYTES:
-                    break
-        except _ERRORS as error:
-            raise self._broken_off(error) from None
+        body = bytearray()
+        async for data in self._plain():
+            body += data
+            if len(body) > _ERROR_BYTES:
+                break
         headers = forwarded(self.headers, frozenset({b"content-length", b"content-encoding"}))
-        return UpstreamRefusal(self.status, headers, b"".join(pieces)[:_ERROR_BYTES])
+        return UpstreamRefusal(self.status, headers, bytes(body[:_ERROR_BYTES]))
 
     def _plain(self) -> AsyncIterator[bytes]:
         is_plain = "content-encoding" not in self._response.headers
-        return self._response.aiter_raw() if is_plain else self._response.aiter_bytes()
+        return self._pieces(self._response.aiter_raw() if is_plain else self._response.aiter_bytes())
 
-    def _broken_off(self, error: Exception) -> BrokenOffError:
-        if isinstance(error, httpx.TimeoutException):
-            message = f"{self._upstream.shown} was silent for too long: --timeout allows more"
-        else:
-            what = str(error) or type(error).__name__
-            message = f"the answer of {self._upstream.shown} broke off ({what}): its log may say why"
-        return BrokenOffError(message, reason=message)
+    async def _pieces(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        try:
+            async for data in body:
+                yield data
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            why = f"broke off ({str(error) or type(error).__name__}): its log may say why"
+            if isinstance(error, httpx.TimeoutException):
+                why = "fell silent for too long: --timeout allows more"
+            message = f"the answer of {self._upstream.shown} {why}"
+            raise BrokenOffError(message, reason=message) from None
 
 
 class Given(UpstreamAnswer):

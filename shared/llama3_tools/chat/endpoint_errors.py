@@ -118,26 +118,6 @@ def status_of(error: BaseException) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def what_to_do(fault: EndpointFault, error: BaseException, client: object) -> str:
-    """Say in one line what to do about a fault, without a stop at its end.
-
-    >>> what_to_do(EndpointFault.NO_TOOLS, ValueError(), object())
-    'put the tools into the prompt: tools_in="user"'
-
-    Args:
-        fault: what is wrong.
-        error: what the client raised.
-        client: a framework's model, whose address and name it is.
-    """
-    if fault is EndpointFault.NOT_A_COMPLETION and _is_of_ollama(error):
-        return "the server has no /api/chat: is it Ollama, at an address without /v1?"
-    *_, cause = _causes(error)
-    address = _address(client)
-    name = getattr(client, "model_name", None) or getattr(client, "model", None)
-    models = "`ollama list`" if _is_of_ollama(error) else f"{address}/models"
-    return fault.value.format(address=address, cause=cause, name=name, models=models).rstrip()
-
-
 def add_advice(error: BaseException, client: object, tool_role: str) -> None:
     """Add to a client's error what to do about it, if that is known, unless somebody has.
 
@@ -156,7 +136,7 @@ def add_advice(error: BaseException, client: object, tool_role: str) -> None:
     fault = endpoint_fault(error)
     if fault is None or hasattr(error, "__notes__") or (fault is EndpointFault.NO_TOOL_ROLE and tool_role == "user"):
         return
-    error.__notes__ = [what_to_do(fault, error, client)]  # type: ignore[attr-defined]  # `add_note` is new in Python 3.11
+    error.__notes__ = [_what_to_do(fault, error, client)]  # type: ignore[attr-defined]  # `add_note` is new in Python 3.11
 
 
 def failed_generation(error: object) -> str | None:
@@ -177,19 +157,23 @@ def failed_generation(error: object) -> str | None:
     return None
 
 
+def _what_to_do(fault: EndpointFault, error: BaseException, client: object) -> str:
+    """Say in one line what to do about a fault, without a stop at its end."""
+    # Ollama's own client: its addresses have no /v1, and no list at /models.
+    is_ollama = any(type(cause).__module__.partition(".")[0] == "ollama" for cause in _causes(error))
+    if fault is EndpointFault.NOT_A_COMPLETION and is_ollama:
+        return "the server has no /api/chat: is it Ollama, at an address without /v1?"
+    *_, cause = _causes(error)
+    addresses = (getattr(client, name, None) for name in ("openai_api_base", "api_base", "base_url"))
+    address = next(filter(None, addresses), "the model's address")
+    name = getattr(client, "model_name", None) or getattr(client, "model", None)
+    models = "`ollama list`" if is_ollama else f"{address}/models"
+    return fault.value.format(address=address, cause=cause, name=name, models=models).rstrip()
+
+
 def _fault_of_request(text: str) -> EndpointFault | None:
     """Return what of a request a server refuses, by a text in lower case."""
     return next((fault for fault, parts in _BY_TEXT.items() if any(part in text for part in parts)), None)
-
-
-def _is_of_ollama(error: BaseException) -> bool:
-    """Return whether Ollama's own client raised an error. Its addresses have no /v1, and no list at /models."""
-    return any(type(cause).__module__.partition(".")[0] == "ollama" for cause in _causes(error))
-
-
-def _address(client: object) -> str:
-    addresses = (getattr(client, name, None) for name in ("openai_api_base", "api_base", "base_url"))
-    return next(filter(None, addresses), "the model's address")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

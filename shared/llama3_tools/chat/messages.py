@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -82,7 +82,7 @@ def split_message(message: Message) -> MessageParts:
     Raises:
         TypeError: the message, or a call in it, is not a dict.
     """
-    require_dict(message, _MESSAGE)
+    _require_dict(message, _MESSAGE)
     content = message.get("content")
     parts = MessageParts(rest={key: value for key, value in message.items() if key not in _READ})
     parts.has_content = content is not None
@@ -105,41 +105,25 @@ def split_message(message: Message) -> MessageParts:
     return parts
 
 
-def require_dict(value: object, what: str) -> None:
-    """Require a dict, as messages, deltas and calls are.
-
-    Args:
-        value: what was given.
-        what: begins the error: what it has to be.
+def require_messages(messages: object) -> list[Message]:
+    """Return messages as a list. Each has a content that a model can be shown, unless it is what a tool gave.
 
     Raises:
-        TypeError: it is not a dict.
+        TypeError: they are not a list of dicts, or a content is neither text nor a list of parts, nor `None`.
     """
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{what}, not {a_type(value)}{_cure(value)}")
-
-
-def _cure(value: object) -> str:
-    """Return what to do about a client's object that was given for a dict."""
-    return ": pass its model_dump()" if hasattr(value, "model_dump") else ""
-
-
-def require_message(message: Message, where: str) -> None:
-    """Require a message with a content that a model can be shown, unless it is what a tool gave.
-
-    Args:
-        message: the message.
-        where: what to call the message in an error.
-
-    Raises:
-        TypeError: it is not a dict, or its content is neither text nor a list of parts, nor `None`.
-    """
-    require_dict(message, _MESSAGE)
-    role, content = message.get("role"), message.get("content")
-    is_result = isinstance(role, str) and role in RESULT_ROLES
-    if not is_result and not isinstance(content, (str, list, tuple, type(None))):
-        cure = ": put the part into a list" if isinstance(content, Mapping) and "type" in content else ""
-        raise TypeError(f"{where}.content must be a str or a list of parts, not {a_type(content)}{cure}")
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+        raise TypeError(
+            f'messages must be a list of dicts such as [{{"role": "user", "content": "Hi"}}], not {a_type(messages)}'
+        )
+    given = list(messages)
+    for place, message in enumerate(given):
+        _require_dict(message, _MESSAGE)
+        role, content = message.get("role"), message.get("content")
+        is_result = isinstance(role, str) and role in RESULT_ROLES
+        if not is_result and not isinstance(content, (str, list, tuple, type(None))):
+            cure = ": put the part into a list" if isinstance(content, Mapping) and "type" in content else ""
+            raise TypeError(f"messages[{place}].content must be a str or a list of parts, not {a_type(content)}{cure}")
+    return given
 
 
 def id_of(value: object) -> str | None:
@@ -201,6 +185,17 @@ def with_text(content: str | list[Any] | None, text: str, separator: str = " ") 
     return separator.join(filter(None, [content, text]))
 
 
+def _require_dict(value: object, what: str) -> None:
+    """Require a dict, as messages, deltas and calls are. The error begins with what it has to be."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what}, not {a_type(value)}{_cure(value)}")
+
+
+def _cure(value: object) -> str:
+    """Return what to do about a client's object that was given for a dict."""
+    return ": pass its model_dump()" if hasattr(value, "model_dump") else ""
+
+
 def _items(content: object) -> Sequence[Any]:
     if isinstance(content, (list, tuple)):
         return content
@@ -212,7 +207,7 @@ def _of_openai(message: Message) -> Iterator[CallPiece]:
     if calls is not None and not isinstance(calls, (list, tuple)):
         raise TypeError(f"tool_calls must be a list of dicts, not {a_type(calls)}{_cure(calls)}")
     for call in calls or ():
-        require_dict(call, "a call in tool_calls must be a dict in OpenAI's form")
+        _require_dict(call, "a call in tool_calls must be a dict in OpenAI's form")
         yield _of_function(call, call.get("function", call))
     if not calls and function is not None:
         yield _of_function({"index": 0}, function)
@@ -220,7 +215,7 @@ def _of_openai(message: Message) -> Iterator[CallPiece]:
 
 def _of_function(call: Mapping[str, Any], function: Any) -> CallPiece:  # noqa: ANN401 (it is checked)
     given = {} if function is None else function
-    require_dict(given, "the function of a call must be a dict with name and arguments")
+    _require_dict(given, "the function of a call must be a dict with name and arguments")
     number = call.get("index")
     number = number if isinstance(number, (int, str)) else None
     return CallPiece(number, id_of(call.get("id")), _str(given.get("name")) or "", _arguments(given))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -81,12 +80,14 @@ class Report:
         """Return the report as values of JSON, without what is empty, but for `refused_tool_calls` after a retry.
 
         `coerced_arguments` has an entry for each call in which something was changed, deviates, was repaired or does
-        not fit; `refused_tool_calls`, `retried_tool_calls`, `repeated_tool_calls` and `surplus_tool_calls` are the
-        others. A message may carry these keys: none of them is sent to the model, and the next request takes from
-        `refused_tool_calls` what the model is told. Without that key, it reads the message's text again.
+        not fit: what the model has `written`, the `changes` and `problems`, and, if there are any, its `deviations` and
+        what it was `repaired_from`. `refused_tool_calls`, `retried_tool_calls`, `repeated_tool_calls` and
+        `surplus_tool_calls` are the others. A message may carry these keys: none of them is sent to the model, and the
+        next request takes from `refused_tool_calls` what the model is told. Without that key, it reads the message's
+        text again.
         """
         entries: tuple[list[Any], ...] = (
-            coerced_arguments(self.calls),
+            [_described(call) for call in self.calls if _is_reported(call)],
             [_to_dict(call) for call in self.refused],
             [_to_dict(call) for call in self.retried],
             [call.to_openai() for call in self.repeated],
@@ -154,23 +155,6 @@ class Reply:
         if self.tool_calls:
             message["tool_calls"] = [call.to_openai() for call in self.tool_calls]
         return message  # type: ignore[return-value]  # which has no reasoning_content, and no parts
-
-
-def coerced_arguments(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
-    """Report each call in which something was changed, deviates or does not fit.
-
-    >>> from llama3_tools import extract
-    >>> tool = {"name": "wait", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}
-    >>> text = '{"name": "wait", "parameters": {"days": "3"}}'
-    >>> [told] = coerced_arguments(extract(text, tools=[tool], coerce_arguments=True).tool_calls)
-    >>> told["written"], told["changes"]
-    ('{"days": "3"}', [{'path': '$.days', 'declared': 'integer', 'before': '3', 'after': 3}])
-
-    Returns:
-        The `id` and the `name` of each such call, its arguments as the model has `written` them, the `changes` and the
-        `problems`; and its `deviations` and what it was `repaired_from`, if there is something to tell.
-    """
-    return [_described(call) for call in calls if _is_reported(call)]
 
 
 def _to_dict(call: RefusedCall) -> dict[str, Any]:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from llama3_tools.chat.answer_parts import BLANK_LINE, Thoughts, Written
 from llama3_tools.chat.answer_reader import NATIVE, AnswerReader
 from llama3_tools.chat.call_order import CallOrder
-from llama3_tools.chat.content import Content
+from llama3_tools.chat.content import BLANK_LINE, Content, Thoughts, Written
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.finish_reason import is_complete, openai_finish_reason
 from llama3_tools.chat.message_stream import MessageStream

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from llama3_tools.chat.answer_reader import AnswerReader
 from llama3_tools.chat.call_order import CallOrder
 from llama3_tools.chat.due_call import DueCall
 from llama3_tools.chat.history import HistoryOptions, answered_calls, flatten_history
-from llama3_tools.chat.messages import Message, require_message
+from llama3_tools.chat.messages import Message, require_messages
 from llama3_tools.chat.misfits import ArgumentChecks, ClassCheck
 from llama3_tools.chat.options import ChatOption, ChatOptions, chat_options
 from llama3_tools.chat.report import Reply
@@ -20,9 +21,9 @@ from llama3_tools.chat.stream import ChatStream
 from llama3_tools.chat.tool_choice import RequestedChoice, read_tool_choice
 from llama3_tools.chat.tool_names import ToolNames
 from llama3_tools.chat.tool_prompt import put_tools
-from llama3_tools.errors import a_type, require_options
+from llama3_tools.errors import require_options
 from llama3_tools.extractor import Extractor
-from llama3_tools.options import ReadOptions
+from llama3_tools.options import ReadOptions, new_call_id
 from llama3_tools.prompts import PromptFormat, render_tool_prompt
 from llama3_tools.prompts.complaints import Complaints, render_complaints
 from llama3_tools.prompts.render import formats_asked_for, is_after_heading
@@ -33,6 +34,9 @@ from llama3_tools.values import ToolCall
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+_MOST_KEPT = 64
+"""How many chats are kept: those that were asked for last."""
 
 
 class ToolChat:
@@ -164,7 +168,7 @@ class ToolChat:
                 option is of another type.
             ToolDefinitionError: `tool_choice` names no tool that is there.
         """
-        messages = _require_messages(messages)
+        messages = require_messages(messages)
         if parallel_tool_calls is not None and not isinstance(parallel_tool_calls, bool):
             raise TypeError(f"parallel_tool_calls must be True, False or None, not {parallel_tool_calls!r}")
         choice = read_tool_choice(tool_choice, self._tools)
@@ -298,17 +302,29 @@ class ToolChat:
         ]
 
 
-def _require_messages(messages: object) -> list[Message]:
-    """Return the messages as a list.
+def kept_chat(tools: Sequence[Mapping[str, Any]] | None, options: ChatOptions | None = None) -> ToolChat:
+    """Return the chat with tools that are dicts: the one that was made before if the same were given.
+
+    >>> kept_chat([{"name": "now"}]) is kept_chat([{"name": "now"}])
+    True
+
+    Args:
+        tools: the tool dicts, which may change later on. `None`: any name may be called.
+        options: how conversations are held. With an `id_factory` of the caller's, no chat is kept, as it would keep
+            alive what that belongs to.
 
     Raises:
-        TypeError: they are not a list of dicts, or a content is neither text nor a list of parts.
+        TypeError: `tools` is not a list of tools.
+        ToolDefinitionError: a declaration that cannot be read.
     """
-    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
-        raise TypeError(
-            f'messages must be a list of dicts such as [{{"role": "user", "content": "Hi"}}], not {a_type(messages)}'
-        )
-    given = list(messages)
-    for place, message in enumerate(given):
-        require_message(message, f"messages[{place}]")
-    return given
+    chosen = ChatOptions() if options is None else options
+    try:
+        written = json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):  # not in JSON, or not yet
+        return ToolChat(tools, chosen)
+    return _make_once(written, chosen) if chosen.read.id_factory is new_call_id else ToolChat(tools, chosen)
+
+
+@lru_cache(_MOST_KEPT)
+def _make_once(written: str, options: ChatOptions) -> ToolChat:
+    return ToolChat(json.loads(written), options)

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.framing import EventReader
-from llama3_gateway.heads import PunctualProtocol
+from llama3_gateway.server import PunctualProtocol
 
 WEATHER = {
     "type": "function",
@@ -199,13 +199,9 @@ class Served:
         given = {name: value.encode() if isinstance(value, str) else value for name, value in (headers or {}).items()}
         return self.http.post(f"{self.address}{path}", json=body, headers={k.encode(): v for k, v in given.items()})
 
-    def chat(self, **fields: object) -> httpx.Response:
+    def chat(self, headers: Mapping[str, str | bytes] | None = None, **fields: object) -> httpx.Response:
         body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
-        return self.post("/v1/chat/completions", body)
-
-    def chat_with(self, headers: Mapping[str, str | bytes], **fields: object) -> httpx.Response:
-        body = {"model": "llama3.1", "messages": QUESTION, "tools": [WEATHER], **fields}
-        return self.post("/v1/chat/completions", body, headers=headers)
+        return self.post("/v1/chat/completions", body, headers)
 
     def metric(self, name: str, **labels: str) -> float:
         """The value after the requests so far, each of which is counted when it is over."""
@@ -223,14 +219,7 @@ def metric(gateway: Gateway, name: str, **labels: str) -> float:
 @contextmanager
 def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterator[Served]:
     """Run a gateway in front of an upstream that answers by a function, or with one answer after another."""
-    if callable(respond):
-        responder = respond
-    else:
-        script = iter(respond)
-
-        def responder(_asked: Asked) -> Answer:
-            return next(script)
-
+    responder = respond if callable(respond) else in_turn(*(lambda _, answer=answer: answer for answer in respond))
     upstream = Upstream(responder)
     with running(upstream) as url:
         gateway = Gateway(GatewaySettings.model_validate({"upstream": f"{url}/v1", **settings}))
@@ -238,6 +227,53 @@ def serving(respond: Responder | Iterable[Answer], **settings: object) -> Iterat
             yield Served(address, gateway, upstream, http, f"{url}/v1")
             wait_until(lambda: metric(gateway, "open_requests") == 0)
             wait_until(lambda: upstream.open == 0)
+
+
+@contextmanager
+def answering(data: bytes) -> Iterator[str]:
+    """Serve the same bytes to whoever asks, close the connection, and return the server's address."""
+
+    def serve(listening: socket.socket) -> None:
+        while True:
+            with contextlib.suppress(OSError), listening.accept()[0] as connection:
+                connection.settimeout(0.05)
+                connection.recv(65536)
+                connection.sendall(data)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=serve, args=(listening,), daemon=True).start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+
+@contextmanager
+def silent_upstream() -> Iterator[tuple[str, socket.socket]]:
+    """The address of a server that answers nothing, and its socket."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1", listening
+
+
+def ask(address: str, **fields: object) -> httpx.Response:
+    """Ask a gateway at an address of its own."""
+    body = {"messages": QUESTION, "tools": [WEATHER], **fields}
+    return httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+
+
+def connected(address: str, data: bytes = b"") -> socket.socket:
+    """A connection to a gateway, on which these bytes were sent."""
+    url = httpx.URL(address)
+    client = socket.create_connection((url.host, url.port or 0), timeout=10)
+    client.sendall(data)
+    return client
+
+
+def request_of(body: bytes, length: int | None = None, path: str = "/v1/chat/completions", more: str = "") -> bytes:
+    """A request, whose body may have another length than it says."""
+    length = len(body) if length is None else length
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n{more}\r\n"
+    return head.encode() + body
 
 
 def whole_answer(served: Served, path: str, body: Mapping[str, object]) -> dict[str, Any]:

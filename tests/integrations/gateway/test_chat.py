@@ -25,7 +25,6 @@ from integrations.gateway.harness import (
     says,
     serving,
     stream,
-    whole,
 )
 
 TEXT = f"Let me check. {CALL} One moment."
@@ -79,36 +78,18 @@ def test_the_usage_comes_if_it_is_asked_for():
 
 
 def test_each_choice_is_read_by_itself():
-    first, second = [
-        {"index": place, "message": {"content": text}, "finish_reason": "stop"}
-        for place, text in enumerate([TEXT, "Hello."])
-    ]
-    parts = [
-        chunk({"content": text[at : at + 7]}, index=place)
-        for at in range(0, 91, 7)
-        for place, text in enumerate([TEXT, "Hello."])
-        if text[at:]
-    ]
+    texts = [TEXT, "Hello."]
+    choices = [{"index": at, "message": {"content": texts[at]}, "finish_reason": "stop"} for at in (0, 1)]
+    parts = [chunk({"content": text[at : at + 7]}, index=texts.index(text)) for at in range(0, 91, 7) for text in texts]
     parts += [chunk({}, "stop", index=1), chunk({}, "stop"), b"data: [DONE]\n\n"]
-    with serving([completion([first, second]), events(*parts)]) as served:
-        choices = served.chat(n=2).json()["choices"]
+    with serving([completion(choices), events(*parts)]) as served:
+        whole_choices = served.chat(n=2).json()["choices"]
         streamed = gathered(read_events(served.chat(n=2, stream=True)))
-    assert [choice["finish_reason"] for choice in choices] == ["tool_calls", "stop"]
-    assert [choice["message"]["content"] for choice in choices] == ["Let me check. One moment.", "Hello."]
-    assert (streamed[0].finish_reason, streamed[1].finish_reason) == ("tool_calls", "stop")
-    assert (streamed[0].content, streamed[1].content) == ("Let me check. One moment.", "Hello.")
+    assert [choice["finish_reason"] for choice in whole_choices] == ["tool_calls", "stop"]
+    assert [choice["message"]["content"] for choice in whole_choices] == ["Let me check. One moment.", "Hello."]
+    assert [streamed[at].finish_reason for at in (0, 1)] == ["tool_calls", "stop"]
+    assert [streamed[at].content for at in (0, 1)] == ["Let me check. One moment.", "Hello."]
     assert [call["name"] for call in streamed[0].calls] == ["get_weather"]
-
-
-@pytest.mark.parametrize("reason", ["length", "content_filter"])
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_an_answer_that_a_limit_ended_says_so(reason: str, is_stream: bool):
-    with serving(says(f"{CALL} and", finish_reason=reason)) as served:
-        response = served.chat(stream=is_stream)
-        if is_stream:
-            assert gathered(read_events(response))[0].finish_reason == reason
-        else:
-            assert response.json()["choices"][0]["finish_reason"] == reason
 
 
 def test_what_else_the_upstream_says_of_a_choice_comes_through():
@@ -161,13 +142,6 @@ class TestToolChoice:
         assert "slow down" in response.text
         assert is_stream or response.status_code == 429
 
-    def test_required_asks_once_more_if_nothing_was_called(self):
-        with serving(in_turn(says("No."), says(CALL))) as served:
-            body = served.chat(tool_choice="required").json()
-            assert [message["role"] for message in served.asked[1].body["messages"]] == ["user", "assistant", "user"]
-        assert body["choices"][0]["finish_reason"] == "tool_calls"
-        assert body["usage"] == {"prompt_tokens": 14, "completion_tokens": 6, "total_tokens": 20}
-
 
 class TestRetries:
     BAD = 'Sure. {"name": "get_weather", "parameters": {oops}}'
@@ -178,6 +152,7 @@ class TestRetries:
             assert served.asked[1].body["messages"][-1]["content"].startswith("Error of get_weather")
             assert served.metric("retries_total") == 1
         assert body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] == '{"city": "Paris"}'
+        assert body["usage"] == {"prompt_tokens": 14, "completion_tokens": 6, "total_tokens": 20}
 
     def test_in_a_stream_the_new_answer_follows_the_first(self):
         with serving(in_turn(says("Sure. ", self.BAD[6:]), says("Sorry. ", CALL))) as served:
@@ -232,31 +207,20 @@ def test_what_groq_refuses_as_no_call_is_read(stream: bool):
 
 
 class TestConstraint:
-    @pytest.mark.parametrize(
-        "reference",
-        [
-            *({"$ref": "http://x/y"}, {"$ref": "other.json#/X"}, {"$ref": "#anchor"}, {"$ref": ""}, {"$ref": 5}),
-            *({"$ref": "#/$defs/Missing"}, {"$dynamicRef": "#x"}),
-        ],
-        ids=str,
-    )
-    def test_a_schema_that_refers_to_what_it_does_not_have_is_refused(self, reference: dict[str, object]):
-        parameters = {"type": "object", "properties": {"a": reference}}
+    def test_a_schema_that_refers_to_what_it_does_not_have_is_refused(self):
+        parameters = {"type": "object", "properties": {"a": {"$ref": "#/$defs/Missing"}}}
         tools = [WEATHER, {"type": "function", "function": {"name": "f", "parameters": parameters}}]
         with serving(says("Hi"), constrain="json_schema", retries=0) as served:
             response = served.chat(tools=tools, tool_choice="required")
             assert served.asked == []
             assert served.chat(tools=tools).status_code == 200
         assert (response.status_code, response.json()["error"]["param"]) == (400, "tools")
-        (value,) = map(str, reference.values())
-        message = f"the parameters of f refer to {value!r}, which is not in them: put it into their $defs"
-        assert message in response.json()["error"]["message"]
+        assert "refer to '#/$defs/Missing'" in response.json()["error"]["message"]
 
-    @pytest.mark.parametrize("status", [400, 422])
     @pytest.mark.parametrize("stream", [False, True])
-    def test_a_server_that_refuses_it_is_asked_without_it_from_then_on(self, status: int, stream: bool):
+    def test_a_server_that_refuses_it_is_asked_without_it_from_then_on(self, stream: bool):
         def model(asked: Asked) -> Answer:
-            return Answer([b"{}"], status) if "response_format" in asked.body else says(CALL)(asked)
+            return Answer([b"{}"], 422) if "response_format" in asked.body else says(CALL)(asked)
 
         with serving(model) as served:
             for _ in range(2):
@@ -274,18 +238,15 @@ class TestConstraint:
     [
         ({"tools": "all"}, "tools", "tools must be a list"),
         ({"tools": [{"type": "function", "function": {}}]}, "tools", "tools[0]: no name"),
-        ({"tools": [WEATHER, WEATHER]}, "tools", "tools[1]: the name 'get_weather' is declared twice"),
+        ({"tools": None, "functions": [WEATHER["function"]]}, "functions", "send the same as tools"),
         ({"tools": [WEATHER, {"type": "web_search"}]}, "tools[1].type", "tools[1] is of type 'web_search'"),
-        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": 5}}}]}, "tools", "tools[0]"),
         ({"tool_choice": {"type": "function", "function": {"name": "rm"}}}, "tool_choice", "get_weather"),
         ({"parallel_tool_calls": "yes"}, "parallel_tool_calls", "parallel_tool_calls"),
         ({"messages": "Hi"}, "messages", "messages must be a list"),
         ({"messages": None}, "messages", "messages is missing"),
-        ({"messages": [*QUESTION, "Hi"]}, "messages", 'a message must be a dict such as {"role": "user"'),
         ({"stream": "yes"}, "stream", 'stream is true or false, not "yes"'),
         ({"messages": [{"role": "assistant", "tool_calls": {}}, *QUESTION]}, "messages", "tool_calls must be a list"),
         ({"messages": [{"role": "user", "content": 5}]}, "messages", "messages[0].content must be a str or a list"),
-        ({"messages": [{"role": "user", "content": {"a": 1}}]}, "messages", "messages[0].content must be a str or a"),
     ],
 )
 def test_a_request_that_cannot_be_read_is_answered_with_400_and_the_place(
@@ -299,7 +260,7 @@ def test_a_request_that_cannot_be_read_is_answered_with_400_and_the_place(
     assert message in error["message"]
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"a": 1' + b"0" * 5000 + b"}"])
+@pytest.mark.parametrize("data", [b"", b"[]"])
 def test_a_body_that_is_no_json_object_is_answered_with_400(data: bytes):
     with serving(says("Hi")) as served:
         response = served.http.post(f"{served.base_url}/chat/completions", content=data)
@@ -307,43 +268,9 @@ def test_a_body_that_is_no_json_object_is_answered_with_400(data: bytes):
     assert "JSON" in response.json()["error"]["message"]
 
 
-def test_functions_of_the_old_api_are_answered_with_what_to_send():
-    with serving(says("Hi")) as served:
-        response = served.chat(tools=None, functions=[WEATHER["function"]])
-    assert response.status_code == 400
-    assert "tools" in response.json()["error"]["message"]
-
-
-def test_an_upstream_that_does_not_stream_is_streamed_all_the_same():
-    with serving([whole(TEXT)]) as served:
-        (choice,) = gathered(read_events(served.chat(stream=True))).values()
-    assert (choice.content, choice.finish_reason, len(choice.calls)) == ("Let me check. One moment.", "tool_calls", 1)
-
-
-def test_one_model_may_have_settings_and_an_upstream_of_its_own():
-    with (
-        serving(says("first")) as other,
-        serving(
-            says("second"),
-            models=[{"match": "qwen*", "upstream": f"{other.address}/v1", "prompt_format": "function"}],
-        ) as served,
-    ):
-        first = served.chat(model="qwen3").json()["choices"][0]["message"]["content"]
-        second = served.chat().json()["choices"][0]["message"]["content"]
-        prompt = other.asked[0].body["messages"][0]["content"]
-    assert (first, second) == ("first", "second")
-    assert "<function=" in prompt
-
-
 def test_what_comes_after_the_end_of_an_answer_does_not_count():
-    parts = [
-        chunk({"content": "Hi"}),
-        chunk({}, "stop"),
-        chunk({"content": "Ho"}),
-        b"data: [DONE]\n\n",
-        chunk({"content": "Hu"}),
-    ]
-    with serving([events(*parts), events(b"".join(parts))]) as served:
+    end = (chunk({}, "stop"), chunk({"content": "Ho"}), b"data: [DONE]\n\n", chunk({"content": "Hu"}))
+    with serving([events(chunk({"content": "Hi"}), *end), events(chunk({"content": "Hi"}) + b"".join(end))]) as served:
         for _ in range(2):
             assert gathered(read_events(served.chat(stream=True)))[0].content == "Hi"
 

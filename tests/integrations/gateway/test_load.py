@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 from pathlib import Path
 
 import httpx
@@ -65,34 +64,6 @@ def test_50_000_chunks_in_one_stream():
     assert "".join(content).strip() == " ".join(f"{number}: word" for number in range(count))
     assert len(content) >= count
     assert grown < 4 * 2**20  # bytes: the text twice, until the answer ends, and an allocator's reserve
-
-
-def test_clients_that_leave_at_random_leave_nothing_behind():
-    chance = random.Random(7)  # noqa: S311 - the same each time
-
-    def respond(_asked: Asked) -> Answer:
-        words = [part for number in range(30) for part in (chunk({"content": f"word{number} "}), 0.002)]
-        return events(*words, chunk({"content": CALL}), *END)
-
-    async def come_and_go(client: httpx.AsyncClient, url: str) -> None:
-        for _ in range(10):
-            leaves_after = chance.randrange(40)
-            async with client.stream("POST", url, json=BODY) as response:
-                seen = 0
-                async for _ in response.aiter_raw():
-                    seen += 1
-                    if seen > leaves_after:
-                        break
-
-    async def ask(url: str) -> None:
-        limits = httpx.Limits(max_connections=None)
-        async with httpx.AsyncClient(trust_env=False, timeout=60, limits=limits) as client:
-            await asyncio.gather(*(come_and_go(client, url) for _ in range(20)))
-
-    with serving(respond) as served:  # which waits until no answer is open, on either side
-        asyncio.run(ask(f"{served.base_url}/chat/completions"))
-        assert served.metric("faults_total") == 0
-        assert 0 < len(served.upstream.left) < 200
 
 
 def test_a_soak_finds_nothing(tmp_path: Path):

@@ -23,8 +23,6 @@ from integrations.gateway.harness import (
     whole,
     whole_answer,
 )
-from llama3_gateway.anthropic_messages import MessageShape
-from llama3_gateway.framing import EventReader
 
 TEXT = f"Let me check. {CALL}"
 TOOL = {
@@ -108,7 +106,7 @@ def test_the_call_in_the_text_is_a_tool_use():
     assert (asked.path, "tools" in asked.body) == ("/v1/chat/completions", False)
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 30, 100])
+@pytest.mark.parametrize("size", [1, 7, 100])
 def test_a_stream_has_what_comes_whole(size: int):
     with serving(says(*(TEXT[at : at + size] for at in range(0, len(TEXT), size)))) as served:
         message = gathered(streamed(served))
@@ -125,42 +123,23 @@ def test_the_events_come_in_order():
         *("message_start", *block, *block[:2], *block[1:], *block),
         *("message_delta", "message_stop"),
     ]
-    assert bodies[0]["message"] == {
-        "id": bodies[0]["message"]["id"],
-        "type": "message",
-        "role": "assistant",
-        "model": "llama3.1",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 0, "output_tokens": 0},
-    }
+    first = bodies[0]["message"]
+    assert (first["type"], first["content"], first["stop_reason"]) == ("message", [], None)
     begun = [body["content_block"] for body in bodies if body["type"] == "content_block_start"]
     assert without_ids(begun) == [
         {"type": "thinking", "thinking": "", "signature": ""},
         text(""),
         {**TOOL_USE, "input": {}},
     ]
-    assert bodies[-2] == {
-        "type": "message_delta",
-        "delta": {"stop_reason": "tool_use", "stop_sequence": None},
-        "usage": USAGE,
-    }
+    assert bodies[-2]["delta"] == {"stop_reason": "tool_use", "stop_sequence": None}
 
 
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_thoughts_are_a_block_of_their_own(is_stream: bool):
-    with serving(says("<think>Hm.", "</think>", f"Yes. {CALL}"), split_reasoning=True) as served:
-        content = answered(served, is_stream=is_stream)["content"]
+def test_thoughts_and_in_a_stream_text_after_a_call_are_blocks_of_their_own():
+    with serving(says("<think>Hm.", "</think>", f"{TEXT} One moment."), split_reasoning=True) as served:
+        whole_content, content = (answered(served, is_stream=is_stream)["content"] for is_stream in (False, True))
     thoughts = {"type": "thinking", "thinking": "Hm.", "signature": ""}
-    assert without_ids(content) == [thoughts, text("Yes."), TOOL_USE]
-
-
-def test_in_a_stream_text_after_a_call_is_a_block_of_its_own():
-    with serving(says(f"{TEXT} One moment.")) as served:
-        assert without_ids(ask(served)["content"]) == [text("Let me check. One moment."), TOOL_USE]
-        content = gathered(streamed(served))["content"]
-    assert without_ids(content) == [text("Let me check."), TOOL_USE, text(" One moment.")]
+    assert without_ids(whole_content) == [thoughts, text("Let me check. One moment."), TOOL_USE]
+    assert without_ids(content) == [thoughts, text("Let me check."), TOOL_USE, text(" One moment.")]
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
@@ -180,9 +159,7 @@ def test_why_it_stopped_is_said_in_anthropics_words(finish_reason: str, stop_rea
     [
         ({"stop_reason": "END"}, ("stop_sequence", "END")),
         ({"matched_stop": "END"}, ("stop_sequence", "END")),
-        ({"stop_reason": 128009}, ("end_turn", None)),
-        ({"stop_reason": "<|eot_id|>"}, ("end_turn", None)),
-        ({}, ("end_turn", None)),
+        ({"stop_reason": 128009, "matched_stop": "<|eot_id|>"}, ("end_turn", None)),
     ],
 )
 def test_the_text_that_stopped_it_is_told_if_the_server_tells_it(
@@ -196,18 +173,15 @@ def test_the_text_that_stopped_it_is_told_if_the_server_tells_it(
     assert (message["stop_reason"], message["stop_sequence"]) == told
 
 
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_an_empty_answer_has_no_blocks(is_stream: bool):
+def test_an_empty_answer_has_no_blocks():
     with serving(says("")) as served:
-        message = answered(served, is_stream=is_stream)
-    assert (message["content"], message["stop_reason"]) == ([], "end_turn")
+        for message in (ask(served), gathered(streamed(served))):
+            assert (message["content"], message["stop_reason"]) == ([], "end_turn")
 
 
 def test_arguments_keep_every_digit():
-    call = '{"name": "get_weather", "parameters": {"city": "Paris", "height": 1.10000000000000000001}}'
-    with serving(says(call)) as served:
-        response = served.post("/v1/messages", BODY)
-    assert '"height": 1.10000000000000000001' in response.text
+    with serving(says(CALL.replace("}}", ', "height": 1.10000000000000000001}}'))) as served:
+        assert '"height": 1.10000000000000000001' in served.post("/v1/messages", BODY).text
 
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
@@ -229,24 +203,19 @@ def messages_for_model(*messages: dict[str, Any], **fields: object) -> list[dict
 @pytest.mark.parametrize(
     ("system", "sent"),
     [
-        ("Be brief.", "Be brief."),
-        ([text("Be brief.")], "Be brief."),
-        ([{**text("Be brief."), **CACHED}, text("Be kind.")], "Be brief.\n\nBe kind."),
+        ("Be brief.", ["Be brief."]),
+        ([{**text("Be brief."), **CACHED}, text("Be kind.")], ["Be brief.\n\nBe kind."]),
+        *((empty, []) for empty in ("", [], None)),
     ],
 )
-def test_the_system_prompt_is_a_message(system: object, sent: str):
-    assert messages_for_model(QUESTION, system=system) == [{"role": "system", "content": sent}, QUESTION]
-
-
-@pytest.mark.parametrize("system", ["", [], None])
-def test_an_empty_system_prompt_is_none(system: object):
-    assert messages_for_model(QUESTION, system=system) == [QUESTION]
+def test_the_system_prompt_is_a_message_unless_it_is_empty(system: object, sent: list[str]):
+    of_system = [{"role": "system", "content": one} for one in sent]
+    assert messages_for_model(QUESTION, system=system) == [*of_system, QUESTION]
 
 
 @pytest.mark.parametrize(
     ("content", "sent"),
     [
-        ([text("Hi")], "Hi"),
         ([{**text("Hi"), **CACHED}, text("there")], "Hi\n\nthere"),
         ([text("This?"), IMAGE, LINKED], [text("This?"), DATA_URL, LINKED_URL]),
         ([], ""),
@@ -262,7 +231,6 @@ def test_an_empty_system_prompt_is_none(system: object):
         ([{"type": "document", "source": {"type": "base64", "data": "JVBERi0="}}], UNREAD.format("PDF")),
         ([{"type": "document", "source": {"type": "url", "url": "https://a.org"}}], UNREAD.format("PDF")),
         ([{"type": "document", "source": {"type": "file", "file_id": "f"}}], UNREAD.format("document")),
-        ([{"type": "web_search_tool_result", "content": []}], UNREAD.format("web_search_tool_result")),
         ([text("Hi"), {"type": "magic"}], "Hi\n\n" + UNREAD.format("magic")),
     ],
 )
@@ -281,11 +249,10 @@ def test_blocks_become_a_text_or_parts(content: object, sent: object):
     ids=["llama.cpp", "Ollama", "vLLM", "LM Studio"],
 )
 def test_a_model_without_eyes_is_told_of_an_image(status: int, said: str):
+    refusal = Answer([json.dumps({"error": {"message": said}}).encode()], status=status)
+
     def respond(asked: Asked) -> Answer:
-        has_image = "image_url" in str(asked.body)
-        return (
-            Answer([json.dumps({"error": {"message": said}}).encode()], status=status) if has_image else whole("Fine.")
-        )
+        return refusal if "image_url" in str(asked.body) else whole("Fine.")
 
     with serving(respond) as served:
         assert ask(served, messages=[{"role": "user", "content": [text("This?"), IMAGE]}], tools=[])["content"]
@@ -395,39 +362,23 @@ def test_an_image_that_a_tool_gave_stays_with_its_result():
 
 def test_only_what_a_chat_completion_has_is_sent():
     schema = {"type": "object", "properties": {"sun": {"type": "boolean"}}}
-    fields = {
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "top_k": 3,
-        "stop_sequences": ["END"],
-        "output_config": {"effort": "max", "format": {"type": "json_schema", "schema": schema}},
-        "metadata": {"user_id": "u"},
-        "thinking": {"type": "enabled", "budget_tokens": 1024},
-        "service_tier": "auto",
-        "context_management": {"edits": []},
-        "some_beta": 1,
-        **CACHED,
-    }
+    known = {"temperature": 0.5, "top_p": 0.9, "top_k": 3}
+    changed = {"stop_sequences": ["END"], "output_config": {"format": {"type": "json_schema", "schema": schema}}}
+    left_out = {"metadata": {"user_id": "u"}, "thinking": {"type": "enabled"}, "some_beta": 1, **CACHED}
     with serving(says("Fine.")) as served:
-        ask(served, **fields)
+        streamed(served, **known, **changed, **left_out)
         body = served.asked[0].body
     del body["messages"]
     json_schema = {"name": "answer", "schema": schema, "strict": True}
     assert body == {
         "model": "llama3.1",
         "max_tokens": 100,
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "top_k": 3,
+        "stream": True,
+        **known,
         "stop": ["END"],
+        "stream_options": {"include_usage": True},
         "response_format": {"type": "json_schema", "json_schema": json_schema},
     }
-
-
-def test_a_stream_asks_for_the_usage():
-    with serving(says("Fine.")) as served:
-        streamed(served)
-        assert served.asked[0].body["stream_options"] == {"include_usage": True}
 
 
 def test_a_tool_is_shown_without_what_is_anthropics():
@@ -456,29 +407,6 @@ def test_a_refusal_of_the_servers_is_text(is_stream: bool):
         assert answered(served, is_stream=is_stream)["content"] == [text("I cannot help")]
 
 
-def test_a_call_that_passes_in_pieces_is_one_block():
-    """As a server's own calls do, if the gateway cannot read them."""
-    shape = MessageShape(BODY)
-    first = {"id": "call_1", "function": {"name": "get_weather", "arguments": ""}}
-    data = shape.begin({}) + shape.deltas(0, [{"tool_calls": [first]}], None)
-    for piece in ('{"city": ', '"Paris"}'):
-        data += shape.deltas(0, [{"tool_calls": [{"function": {"arguments": piece}}]}], None)
-    kinds = [json.loads(event.data)["type"] for event in EventReader().feed(data)]
-    assert kinds.count("content_block_start") == 1
-    assert b'{\\"city\\": ' in data
-
-
-@pytest.mark.parametrize("is_stream", [False, True])
-@pytest.mark.parametrize("usage", [{"prompt_tokens": "7", "completion_tokens": [3]}, {"total_tokens": 10}])
-def test_an_odd_usage_takes_no_answer_away(usage: dict[str, Any], is_stream: bool):
-    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
-    done = [event({"choices": [], "usage": usage}), b"data: [DONE]\n\n"]
-    streamed_answer = events(chunk({"content": "Hi"}), chunk({}, "stop"), *done)
-    with serving([streamed_answer if is_stream else completion([choice], usage=usage)]) as served:
-        message = answered(served, is_stream=is_stream)
-    assert (message["content"], message["usage"]) == ([text("Hi")], {"input_tokens": 0, "output_tokens": 0})
-
-
 class TestErrors:
     @pytest.mark.parametrize(
         ("fields", "told"),
@@ -486,7 +414,7 @@ class TestErrors:
             ({"mcp_servers": [{"url": "https://example.org"}]}, "mcp_servers needs Anthropic's own servers"),
             ({"container": "c"}, "container needs Anthropic's own servers"),
             ({"thread": {"type": "create"}}, "thread needs Anthropic's own servers"),
-            ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "and cannot: web_search_20250305"),
+            ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "have to run web_search_20250305"),
             ({"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools[0] is to be declared with an input_schema"),
             ({"tools": [{"type": "text_editor_20250728", "name": "x"}]}, "known to Anthropic's models only"),
             ({"tools": [{"name": "x"}]}, "tools[0] is to be declared with an input_schema: it has none"),
@@ -523,11 +451,7 @@ class TestErrors:
         assert response.json()["error"]["details"] == {"error_code": "thread_unsupported_request"}
 
     @pytest.mark.parametrize(
-        ("method", "path"),
-        [
-            *(("POST", "/v1/messages/batches"), ("GET", "/v1/messages/batches")),
-            *(("GET", "/v1/messages/batches/b"), ("GET", "/v1/messages/batches/b/results")),
-        ],
+        ("method", "path"), [("POST", "/v1/messages/batches"), ("GET", "/v1/messages/batches/b/results")]
     )
     def test_batches_need_anthropics_servers(self, method: str, path: str):
         with serving(says("Hi")) as served:
@@ -536,78 +460,37 @@ class TestErrors:
         assert (response.status_code, response.json()["error"]["type"]) == (400, "invalid_request_error")
         assert "needs Anthropic's own servers" in response.json()["error"]["message"]
 
-    @pytest.mark.parametrize("path", ["/v1/v1/messages", "/v1/v1/messages/count_tokens", "/v1/messages/v1/messages"])
-    def test_a_client_whose_address_has_too_much_is_told(self, path: str):
-        with serving(says("Hi")) as served:
-            response = served.post(path, BODY)
-        assert response.status_code == 404
-        assert "Anthropic's own clients does not" in response.json()["error"]["message"]
-
-    @pytest.mark.parametrize("is_stream", [False, True])
     @pytest.mark.parametrize(
-        ("status", "body", "kind", "message"),
-        [
-            (400, b'{"error": {"message": "too long"}}', "invalid_request_error", "too long"),
-            (401, b'{"error": "no key"}', "authentication_error", "no key"),
-            (403, b'{"message": "go away"}', "permission_error", "go away"),
-            (429, b'{"error": {"message": "slow down"}}', "rate_limit_error", "slow down"),
-            (500, b'{"detail": [1]}', "api_error", '{"detail": [1]}'),
-            (503, b"<html>\n busy", "api_error", "<html> busy"),
-            (529, b"[]", "overloaded_error", "[]"),
-        ],
+        ("status", "kind"),
+        [(400, "invalid_request_error"), (401, "authentication_error"), (500, "api_error"), (529, "overloaded_error")],
     )
-    def test_one_of_the_upstreams_comes_in_anthropics_form(
-        self, status: int, body: bytes, kind: str, message: str, is_stream: bool
-    ):
-        answer = Answer([body], status=status, content_type="text/odd", headers=[("retry-after", "7")])
-        with serving([answer]) as served:
-            response = served.post("/v1/messages", {**BODY, "stream": is_stream})
-        assert (response.status_code, response.headers["retry-after"]) == (status, "7")
-        assert response.headers["content-type"] == "application/json"
-        assert response.json() == {"type": "error", "error": {"type": kind, "message": message}}
+    def test_one_of_the_upstreams_comes_in_anthropics_form(self, status: int, kind: str):
+        with serving([Answer([b'{"error": {"message": "no"}}'], status=status)]) as served:
+            response = served.post("/v1/messages", BODY)
+        error = {"type": "error", "error": {"type": kind, "message": "no"}}
+        assert (response.status_code, response.json()) == (status, error)
 
 
-class TestKeys:
-    @pytest.mark.parametrize("headers", [{"x-api-key": "sesame"}, {"authorization": "Bearer sesame"}])
-    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions"])
-    def test_the_gateways_own_is_taken_in_both_headers_and_goes_no_further(self, path: str, headers: dict[str, str]):
-        with serving(says("Hi"), api_key="sesame") as served:
-            body = BODY if "messages" in path else {**BODY, "tools": []}
-            assert served.post(path, body, headers).status_code == 200
-            assert not {"x-api-key", "authorization"} & served.asked[0].headers.keys()
-
-    @pytest.mark.parametrize("headers", [{}, {"x-api-key": "wrong"}])
-    def test_without_it_there_is_a_401(self, headers: dict[str, str]):
-        with serving(says("Hi"), api_key="sesame") as served:
-            response = served.post("/v1/messages", BODY, headers)
-            assert served.asked == []
-        assert (response.status_code, response.json()["error"]["type"]) == (401, "authentication_error")
-
-    @pytest.mark.parametrize(
-        ("headers", "sent"),
-        [
-            ({"x-api-key": "mine"}, "Bearer mine"),
-            ({"authorization": "Bearer mine"}, "Bearer mine"),
-            ({"x-api-key": "other", "authorization": "Bearer mine"}, "Bearer mine"),
-        ],
-    )
-    def test_the_clients_goes_to_the_upstream_as_it_looks_for_it(self, headers: dict[str, str], sent: str):
-        with serving(says("Hi")) as served:
-            served.post("/v1/messages", BODY, {**headers, "anthropic-version": "2023-06-01", "anthropic-beta": "x"})
-            given = served.asked[0].headers
-        assert (given["authorization"], "x-api-key" in given) == (sent, False)
-
-    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/embeddings"])
-    def test_the_clients_goes_to_no_server_that_it_is_not_for(self, path: str):
-        with serving(says("Hi"), upstream_api_key="theirs") as served:
-            served.post(path, BODY, {"x-api-key": "mine"})
-            given = served.asked[0].headers
-        assert (given["authorization"], "x-api-key" in given) == ("Bearer theirs", False)
-
-    def test_on_other_paths_it_goes_through_as_it_is(self):
-        with serving(says("Hi")) as served:
-            served.post("/v1/embeddings", BODY, {"x-api-key": "mine"})
-            assert served.asked[0].headers["x-api-key"] == "mine"
+@pytest.mark.parametrize(
+    ("path", "settings", "keys", "sent"),
+    [
+        ("/v1/messages", {}, {"x-api-key": "mine"}, {"authorization": "Bearer mine"}),
+        ("/v1/messages", {}, {"x-api-key": "b", "authorization": "Bearer a"}, {"authorization": "Bearer a"}),
+        ("/v1/messages", {"api_key": "own"}, {"x-api-key": "own"}, {}),
+        ("/v1/messages", {"api_key": "own"}, {"authorization": "Bearer own"}, {}),
+        ("/v1/chat/completions", {"api_key": "own"}, {"x-api-key": "own"}, {}),
+        ("/v1/messages", {"upstream_api_key": "theirs"}, {"x-api-key": "b"}, {"authorization": "Bearer theirs"}),
+        ("/v1/embeddings", {"upstream_api_key": "theirs"}, {"x-api-key": "b"}, {"authorization": "Bearer theirs"}),
+        ("/v1/embeddings", {}, {"x-api-key": "mine"}, {"x-api-key": "mine"}),
+    ],
+)
+def test_a_key_is_taken_in_both_headers_and_goes_on_as_it_is_looked_for(
+    path: str, settings: dict[str, object], keys: dict[str, str], sent: dict[str, str]
+):
+    with serving(says("Hi"), **settings) as served:
+        assert served.post(path, {**BODY, "tools": []}, keys).status_code == 200
+        given = served.asked[0].headers
+    assert {name: given[name] for name in ("authorization", "x-api-key") if name in given} == sent
 
 
 class TestTokenCount:
@@ -621,41 +504,25 @@ class TestTokenCount:
         return response.json()["input_tokens"], response.headers["llama3-tools-token-count"], asked
 
     @pytest.mark.parametrize(
-        ("path", "answer", "tokens"),
+        ("path", "name", "answer", "tokens"),
         [
-            ("/v1/chat/completions/input_tokens", {"input_tokens": 42, "object": "response.input_tokens"}, 42),
-            ("/tokenize", {"count": 42, "max_model_len": 99, "tokens": [1, 2]}, 42),
-            ("/tokenize", {"tokens": [1, 2], "count": 2, "max_model_len": 99}, 2),
+            ("/v1/chat/completions/input_tokens", "content", {"input_tokens": 42}, 42),
+            ("/tokenize", "content", {"count": 42, "tokens": [1, 2]}, 42),
+            ("/tokenize", "content", {"tokens": [1, 2, 3]}, 3),
+            ("/extras/tokenize/count", "input", {"count": 3}, 3),
         ],
-        ids=["llama.cpp", "vLLM", "SGLang"],
+        ids=["llama.cpp", "vLLM and SGLang", "llama.cpp before", "llama-cpp-python"],
     )
-    def test_a_server_counts_the_messages(self, path: str, answer: dict[str, object], tokens: int):
+    def test_a_server_counts_the_messages_or_a_text(self, path: str, name: str, answer: dict[str, object], tokens: int):
         """SGLang takes `messages` or a `prompt`, and not both."""
         *found, asked = self.count(Answer([json.dumps(answer).encode()]), path)
-        assert (*found, "prompt" in asked.body) == (tokens, "counted", False)
-        assert asked.body["model"] == "llama3.1"
+        assert (*found, asked.body["model"], "prompt" in asked.body) == (tokens, "counted", "llama3.1", False)
         assert "get_weather" in asked.body["messages"][0]["content"]
-
-    @pytest.mark.parametrize(
-        ("path", "name", "answer"),
-        [("/tokenize", "content", b'{"tokens": [1, 2, 3]}'), ("/extras/tokenize/count", "input", b'{"count": 3}')],
-        ids=["llama.cpp before", "llama-cpp-python"],
-    )
-    def test_a_server_counts_a_text(self, path: str, name: str, answer: bytes):
-        *found, asked = self.count(Answer([answer]), path)
-        assert found == [3, "counted"]
         assert "get_weather" in asked.body[name]
         assert asked.body[name].endswith("How is the weather in Paris?<|eot_id|>")
 
     @pytest.mark.parametrize(
-        "answer",
-        [
-            Answer([b"404 page not found"], status=404),
-            Answer([b"{}"]),
-            Answer([b'{"tokens": []}']),
-            Answer([b"<html>"]),
-            Answer([b"{", BREAK]),
-        ],
+        "answer", [Answer([b"no"], status=404), Answer([b'{"tokens": []}']), Answer([b"<html>"]), Answer([b"{", BREAK])]
     )
     def test_a_server_that_does_not_count_leaves_an_estimate(self, answer: Answer):
         tokens, how, _ = self.count(answer, "/tokenize")

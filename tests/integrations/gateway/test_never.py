@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import logging
@@ -11,7 +10,6 @@ import socket
 import threading
 import time
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -23,27 +21,31 @@ from integrations.gateway.harness import (
     WAIT,
     WEATHER,
     Answer,
-    Asked,
     Gathered,
     Served,
+    answering,
+    ask,
     chunk,
     completion,
+    connected,
     event,
     events,
     gathered,
     in_turn,
+    metric,
     ollama_stream,
     read_events,
+    request_of,
     running,
     says,
     serving,
+    silent_upstream,
     stream,
     wait_until,
     whole,
 )
 from llama3_gateway import Gateway, GatewaySettings
 from llama3_gateway.framing import EventReader
-from llama3_gateway.openai_chat import ChatShape
 from llama3_tools.chat import ChatOptions
 from llama3_tools.options import ReadOptions
 
@@ -95,23 +97,17 @@ class TestSlowHeads:
 
     @pytest.mark.parametrize("begun", [b"", b"POST /v1/chat/completions HTTP/1.1\r\nHost: loc"])
     def test_the_connection_is_closed(self, begun: bytes, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr("llama3_gateway.heads._SECONDS", 0.2)
-        with serving(says("Hi")) as served, _connected(served) as client:
-            client.sendall(begun)
+        monkeypatch.setattr("llama3_gateway.server._SECONDS_FOR_HEAD", 0.2)
+        with serving(says("Hi")) as served, connected(served.address, begun) as client:
             assert client.recv(1) == b""
 
     def test_one_that_comes_in_time_is_answered(self, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr("llama3_gateway.heads._SECONDS", 60)
-        with serving(says("Hi")) as served, _connected(served) as client:
+        monkeypatch.setattr("llama3_gateway.server._SECONDS_FOR_HEAD", 60)
+        with serving(says("Hi")) as served, connected(served.address) as client:
             for piece in (b"GET /healthz HT", b"TP/1.1\r\nHost: localhost\r\n\r\n") * 2:
                 client.sendall(piece)
                 time.sleep(0.05)
             assert client.recv(12) == b"HTTP/1.1 200"
-
-
-def _connected(served: Served) -> socket.socket:
-    address = urlsplit(served.address)
-    return socket.create_connection((str(address.hostname), address.port or 0), timeout=10)
 
 
 class TestUpstreamErrors:
@@ -124,10 +120,13 @@ class TestUpstreamErrors:
         assert (response.status_code, response.content) == (400, body)
         assert (response.headers["content-type"], response.headers["retry-after"]) == ("text/odd", "7")
 
-    @pytest.mark.parametrize("path", [_OPENAI, _OLLAMA, "/v1/responses"])
+    @pytest.mark.parametrize("path", [_OPENAI, _OLLAMA, "/v1/responses", "/v1/messages"])
     @pytest.mark.parametrize(
         ("status", "body", "said"),
-        [(429, b"slow down", "slow down"), (503, b"<html>Loading</html>", "Loading"), (429, b'{"detail": "no"}', "no")],
+        [
+            *((429, b"slow down", "slow down"), (503, b"<html>\n Loading", "<html> Loading"), (400, b"[]", "[]")),
+            *((429, b'{"detail": "no"}', "no"), (400, b'{"detail": [1]}', '{"detail": [1]}')),
+        ],
     )
     def test_another_one_takes_that_form(self, path: str, status: int, body: bytes, said: str):
         answer = Answer([body], status=status, content_type="text/odd", headers=[("retry-after", "7")])
@@ -182,58 +181,44 @@ class TestUnreachable:
         assert "is the server running there?" in str(error)
 
     def test_a_silent_one_is_answered_with_504(self):
-        silent = socket.create_server(("127.0.0.1", 0))
-        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        with running(Gateway(GatewaySettings(upstream=upstream, timeout=0.2))) as address:
-            body = {"messages": QUESTION, "tools": [WEATHER]}
-            response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
-        silent.close()
+        with silent_upstream() as (url, _), running(Gateway(GatewaySettings(upstream=url, timeout=0.2))) as address:
+            response = ask(address)
         assert response.status_code == 504
         assert "--timeout allows more" in response.json()["error"]["message"]
 
-    def test_one_that_speaks_no_http_is_answered_with_502(self):
-        async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(b"SSH-2.0-OpenSSH_9.6\r\n")
-            writer.close()
 
-        async def ask() -> httpx.Response:
-            server = await asyncio.start_server(answer, "127.0.0.1", 0)
-            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-            with running(Gateway(GatewaySettings(upstream=url))) as address:
-                async with server, httpx.AsyncClient(trust_env=False) as client:
-                    body = {"messages": QUESTION, "tools": [WEATHER]}
-                    return await client.post(f"{address}/v1/chat/completions", json=body)
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "is the server running there?"),
+        (b"HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n", "the status 999"),
+    ],
+)
+def test_what_is_no_http_is_answered_with_502(data: bytes, said: str, path: str):
+    with answering(data) as url:
+        gateway = Gateway(GatewaySettings(upstream=url))
+        with running(gateway) as address:
+            body = {"messages": QUESTION, "tools": [WEATHER]}
+            response = httpx.post(address + path, json=body, trust_env=False)
+            wait_until(lambda: metric(gateway, "open_requests") == 0)
+    assert (response.status_code, said in response.text, metric(gateway, "faults_total")) == (502, True, 0)
 
-        assert asyncio.run(ask()).status_code == 502
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_answers_without_a_body_may_say_a_length(status: int):
+    head = b"HTTP/1.1 %d Odd\r\ncontent-length: 50\r\n\r\n" % status
+    with answering(head) as url, running(Gateway(GatewaySettings(upstream=url))) as address:
+        response = httpx.post(f"{address}/v1/files", trust_env=False)
+    assert (response.status_code, response.content) == (status, b"")
 
 
-class TestKeptConnections:
-    def test_one_that_the_upstream_has_closed_is_not_used(self):
-        closed: asyncio.Queue[None] = asyncio.Queue()
-
-        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"\r\n\r\n")
-            body = b'{"choices": []}'
-            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n" + body)
-            await writer.drain()
-            await asyncio.sleep(0.02)
-            writer.close()  # which the head has not said
-            await writer.wait_closed()
-            closed.put_nowait(None)
-
-        async def ask() -> list[int]:
-            server = await asyncio.start_server(answer, "127.0.0.1", 0)
-            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-            statuses = []
-            with running(Gateway(GatewaySettings(upstream=url))) as address:
-                async with server, httpx.AsyncClient(trust_env=False) as client:
-                    for _ in range(5):
-                        response = await client.get(f"{address}/v1/models")
-                        statuses.append(response.status_code)
-                        await closed.get()
-            return statuses
-
-        assert asyncio.run(ask()) == [200] * 5
+def test_a_connection_that_the_upstream_has_closed_is_not_used():
+    answer = b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n{"choices": []}'
+    with answering(answer) as url, running(Gateway(GatewaySettings(upstream=url))) as address, httpx.Client() as client:
+        for _ in range(5):
+            assert client.get(f"{address}/v1/models").status_code == 200
+            time.sleep(0.02)
 
 
 class TestAnswersThatAreNone:
@@ -266,8 +251,11 @@ class TestAnswersThatAreNone:
         assert (response.status_code, "--timeout allows more" in response.text) == (502, True)
 
     def test_one_without_choices_is_one_without_choices(self):
-        with serving([completion([])]) as served:
+        body = {"messages": QUESTION, "input": "Hi"}
+        with serving([completion([])] * 3) as served:
             assert served.chat().json()["choices"] == []
+            assert served.post("/v1/messages", body).json()["content"] == []
+            assert served.post("/v1/responses", body).json()["output"] == []
 
     @pytest.mark.parametrize(
         ("message", "content"),
@@ -278,27 +266,13 @@ class TestAnswersThatAreNone:
             ({"content": "\ud800 Hi"}, "\ud800 Hi"),
         ],
     )
-    @pytest.mark.parametrize("is_stream", [False, True])
-    def test_odd_messages_come_back_as_they_are(self, message: dict[str, Any], content: object, is_stream: bool):
-        parts = [
-            chunk(message).replace(b"\xed\xa0\x80", b"\\ud800")
-            if content != "\ud800 Hi"
-            else b'data: {"choices": [{"delta": {"content": "\\ud800 Hi"}}]}\n\n'
-        ]
-        answer = (
-            events(*parts, chunk({}, "stop"), b"data: [DONE]\n\n")
-            if is_stream
-            else completion([{"index": 0, "message": message, "finish_reason": "stop"}])
-        )
-        with serving([answer]) as served:
-            response = served.chat(stream=is_stream)
-            assert response.status_code == 200
-            if not is_stream:
-                assert response.json()["choices"][0]["message"].get("content") == content
-            else:
-                deltas = [choice["delta"] for one in read_events(response) for choice in one["choices"]]
-                contents = [delta["content"] for delta in deltas if delta.get("content")]
-                assert contents == [content] * (content is not None)
+    def test_odd_messages_come_back_as_they_are(self, message: dict[str, Any], content: object):
+        whole_answer = completion([{"index": 0, "message": message, "finish_reason": "stop"}])
+        streamed_answer = json.dumps({"choices": [{"delta": message, "finish_reason": "stop"}]}).encode()
+        with serving([whole_answer, events(b"data: " + streamed_answer + b"\n\n")]) as served:
+            assert served.chat().json()["choices"][0]["message"].get("content") == content
+            (choice,) = gathered(read_events(served.chat(stream=True))).values()
+        assert (choice.content or None) == content
 
     @pytest.mark.parametrize("message", [{"content": 5}, {"content": "Hi", "tool_calls": [5]}])
     def test_messages_that_are_none_are_answered_with_502(self, message: dict[str, Any]):
@@ -372,29 +346,19 @@ class TestStreamsThatBreakOff:
             *_, last = streamed(served)
         assert "more answers than were asked for" in last["error"]["message"]
 
-    def test_without_done_an_answer_with_a_reason_is_whole(self):
-        with serving([stream(CALL, done=False)]) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
-
-    def test_with_done_an_answer_without_a_reason_is_whole(self):
-        with serving([stream(CALL, finish_reason=None)]) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (len(choice.calls), choice.finish_reason) == (1, "tool_calls")
-
-    def test_one_that_stays_open_after_its_end_does_not_hold_the_client(self):
-        with serving([events(chunk({"content": "Hi"}), chunk({}, "stop"), b"data: [DONE]\n\n", WAIT)]) as served:
-            read_events(served.chat(stream=True))
-            wait_until(lambda: served.upstream.open == 0)
-
 
 class TestConnectionsThatBreakAfterTheEnd:
     """The answer is whole: nothing after its end takes it from the client."""
 
     DONE = b"data: [DONE]\n\n"
-    ENDS = pytest.mark.parametrize(
+    MALFORMED = '{"name": "get_weather", "parameters": {"city": }}'
+
+    @pytest.mark.parametrize(
         "end",
         [
+            pytest.param((chunk({}, "stop"),), id="no done"),
+            pytest.param((DONE,), id="no reason"),
+            pytest.param((chunk({}, "stop"), DONE, WAIT), id="silent after done"),
             pytest.param((chunk({}, "stop"), DONE, BREAK), id="after done"),
             pytest.param((DONE, BREAK), id="after done, without a reason"),
             pytest.param((chunk({}, "stop"), BREAK), id="after the reason"),
@@ -403,9 +367,6 @@ class TestConnectionsThatBreakAfterTheEnd:
             pytest.param((chunk({}, "stop"), 0.05, DONE, b"a" * 100_000), id="too long after done"),
         ],
     )
-    MALFORMED = '{"name": "get_weather", "parameters": {"city": }}'
-
-    @ENDS
     def test_a_chat_ends(self, end: tuple[object, ...]):
         with serving([events(chunk({"content": CALL}), *end)], timeout=1, max_answer=50_000) as served:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
@@ -462,14 +423,20 @@ class TestOddStreams:
             chunks = read_events(served.chat(stream=True))
         assert {(one["id"], one["model"]) for one in chunks} == {("chatcmpl-1", "llama3.1")}
 
+    WHOLE = bytes(whole(f"Hi {CALL}").parts[0])  # type: ignore[call-overload]
+
     @pytest.mark.parametrize(
-        ("content_type", "before"),
-        [("text/plain", b""), ("", b"\n "), ("text/event-stream", b" ")],
+        ("parts", "content_type"),
+        [
+            (stream(f"Hi {CALL}").parts, "application/json"),
+            (stream(f"Hi {CALL}").parts, "text/html; charset=utf-8"),
+            ([WHOLE[:50], WHOLE[50:]], "text/plain"),
+            ([b"\n ", WHOLE], ""),
+            ([b" ", WHOLE], "text/event-stream"),
+        ],
     )
-    def test_a_whole_answer_is_read_whatever_it_is_called(self, content_type: str, before: bytes):
-        data = bytes(whole(f"Hi {CALL}").parts[0])  # type: ignore[call-overload]
-        answer = Answer([*([before] if before else []), data[:50], data[50:]], content_type=content_type)
-        with serving([answer]) as served:
+    def test_an_answer_is_read_whatever_it_is_called(self, parts: list[object], content_type: str):
+        with serving([Answer(parts, content_type=content_type)]) as served:
             (choice,) = gathered(read_events(served.chat(stream=True))).values()
         assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
 
@@ -477,47 +444,6 @@ class TestOddStreams:
         error = {"error": {"message": "out of memory"}}
         with serving([Answer([json.dumps(error).encode()], content_type="text/plain")]) as served:
             assert streamed(served) == [error]
-
-    @pytest.mark.parametrize("content_type", ["application/json", "text/html; charset=utf-8"])
-    def test_a_stream_is_read_whatever_it_is_called(self, content_type: str):
-        with serving([Answer(stream(f"Hi {CALL}").parts, content_type=content_type)]) as served:
-            (choice,) = gathered(read_events(served.chat(stream=True))).values()
-        assert (choice.content.strip(), len(choice.calls), choice.finish_reason) == ("Hi", 1, "tool_calls")
-
-
-def asked_of(head: bytes, path: str) -> tuple[httpx.Response, str]:
-    """What a client is answered if an upstream answers with such a head, and the gateway's metrics."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(head + b"\r\n\r\n")
-        await writer.drain()
-        writer.close()
-
-    async def ask() -> tuple[httpx.Response, str]:
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        with running(Gateway(GatewaySettings(upstream=url))) as address:
-            async with server, httpx.AsyncClient(trust_env=False) as client:
-                response = await client.post(address + path, json={"messages": QUESTION, "tools": [WEATHER]})
-                return response, (await client.get(f"{address}/metrics")).text
-
-    return asyncio.run(ask())
-
-
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
-@pytest.mark.parametrize("status", [600, 999])
-def test_a_status_that_is_none_is_answered_with_502(path: str, status: int):
-    response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 0" % status, path)
-    assert (response.status_code, f"the status {status}" in response.text) == (502, True)
-    assert "faults_total 0.0" in metrics
-
-
-@pytest.mark.parametrize("status", [204, 304])
-def test_answers_without_a_body_may_say_a_length(status: int):
-    response, metrics = asked_of(b"HTTP/1.1 %d Odd\r\ncontent-length: 50" % status, "/v1/files")
-    assert (response.status_code, response.content) == (status, b"")
-    assert "faults_total 0.0" in metrics
 
 
 def test_a_request_that_is_nested_too_deep_is_answered_with_400():
@@ -563,14 +489,9 @@ class TestSecondAnswersThatFail:
 
 
 class TestClients:
-    BODY = json.dumps({"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}).encode()
-
-    def connect(self, served: Served, body: bytes = BODY, path: str = "/v1/chat/completions") -> socket.socket:
-        address = served.address.removeprefix("http://").split(":")
-        client = socket.create_connection((address[0], int(address[1])))
-        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n\r\n"
-        client.sendall(head.encode() + body)
-        return client
+    def connect(self, served: Served, path: str = "/v1/chat/completions") -> socket.socket:
+        body = json.dumps({"model": "m", "messages": QUESTION, "tools": [WEATHER], "stream": True}).encode()
+        return connected(served.address, request_of(body, path=path))
 
     @pytest.mark.parametrize(
         "begun",
@@ -598,28 +519,19 @@ class TestClients:
             wait_until(lambda: len(served.upstream.left) == 1)
 
     def test_if_one_leaves_before_there_is_an_answer_the_upstream_is_closed(self):
-        silent = socket.create_server(("127.0.0.1", 0))
-        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        with (
-            serving(says("Hi")) as served,
-            running(Gateway(GatewaySettings(upstream=upstream))) as address,
-        ):
-            served.address = address
-            client = self.connect(served)
+        with silent_upstream() as (url, silent), running(Gateway(GatewaySettings(upstream=url))) as address:
+            client = connected(address, request_of(json.dumps({"messages": QUESTION, "tools": [WEATHER]}).encode()))
             asked, _ = silent.accept()
-            assert asked.recv(4) == b"POST"
-            client.close()
-            asked.settimeout(10)
-            while asked.recv(65536):
-                pass
-            asked.close()
-            silent.close()
+            with asked:
+                assert asked.recv(4) == b"POST"
+                client.close()
+                asked.settimeout(10)
+                while asked.recv(65536):
+                    pass
 
     def test_if_one_leaves_within_its_request_nothing_is_asked(self):
         with serving(says("Hi")) as served:
-            address = served.address.removeprefix("http://").split(":")
-            client = socket.create_connection((address[0], int(address[1])))
-            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
+            client = connected(served.address, request_of(b"{", 99))
             wait_until(lambda: served.metric("open_requests") == 1)
             client.close()
             wait_until(lambda: served.metric("open_requests") == 0)
@@ -643,7 +555,7 @@ class TestClients:
             wait_until(lambda: served.upstream.open == 0)
 
     @pytest.mark.parametrize("is_announced", [True, False])
-    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/api/chat"])
+    @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
     def test_a_body_beyond_the_limit_is_answered_with_413(self, path: str, is_announced: bool):
         body = b'{"a": "' + b"a" * 5000 + b'"}'
         with serving(says("Hi"), max_body=4096) as served:
@@ -653,23 +565,11 @@ class TestClients:
         assert response.status_code == 413
         assert "--max-body allows more" in response.text
 
-    def test_a_body_that_does_not_come_is_answered_with_408(self):
-        with serving(says("Hi"), timeout=0.2) as served:
-            address = served.address.removeprefix("http://").split(":")
-            client = socket.create_connection((address[0], int(address[1])))
-            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
-            assert client.recv(12) == b"HTTP/1.1 408"
-            client.close()
-
 
 class TestKeepalive:
     @pytest.mark.parametrize(
         ("path", "said"),
-        [
-            (_OPENAI, b":keepalive\n\n"),
-            ("/v1/messages", b"event:ping\n"),
-            (_OLLAMA, b'"content":""'),
-        ],
+        [(_OPENAI, b":keepalive\n\n"), ("/v1/messages", b"event:ping\n"), (_OLLAMA, b'"content":""')],
     )
     def test_a_stream_in_which_a_call_is_held_back_is_kept_open(self, path: str, said: bytes):
         seen, body = threading.Event(), {"messages": QUESTION, "tools": [tool_for(path)], "stream": True}
@@ -704,42 +604,12 @@ class TestFaultsOfOurOwn:
         assert [record.levelname for record in caplog.records].count("ERROR") == 1
         assert "secret" not in caplog.text
 
-    def test_a_stream_that_runs_into_one_ends_with_an_error(self, monkeypatch: pytest.MonkeyPatch):
-        def fail(*_: object) -> bytes:
-            raise RuntimeError("secret of the model")
-
-        with serving(says(f"Hi {CALL_BEGUN}")) as served, monkeypatch.context() as context:
-            context.setattr(ChatShape, "finish", fail)
-            _, error = broken(served)
-            assert served.metric("faults_total") == 1
-        assert (error["code"], "secret" in str(error)) == ("fault", False)
-
-    def test_a_request_that_runs_into_one_is_answered_with_500(self, monkeypatch: pytest.MonkeyPatch):
-        with serving(says("Hi")) as served:
-            monkeypatch.setattr(served.gateway, "_client", object())  # of which nothing can be asked
-            response = served.chat()
-            monkeypatch.undo()
-            assert served.metric("faults_total") == 1
-        assert (response.status_code, response.json()["error"]["code"]) == (500, "fault")
-
 
 def test_hostile_outputs_come_through_in_every_way():
-    outputs = [
-        '{"name": "get_weather", "parameters": ' * 300,
-        "[" * 5000,
-        '{"a":' * 5000,
-        "`" * 3000,
-        "<tool_call>" * 500,
-        "\x00\x1b[2J\u202e",
-        "data: [DONE]\n\n",
-        "\r\n\r\n",
-    ]
-
-    def respond(asked: Asked) -> Answer:
-        return says(*outputs)(asked)
-
+    outputs = ['{"name": "get_weather", "parameters": ' * 300, "[" * 5000, '{"a":' * 5000, "`" * 3000]
+    outputs += ["<tool_call>" * 500, "\x00\x1b[2J\u202e", "data: [DONE]\n\n", "\r\n\r\n"]
     text = "".join(outputs)
-    with serving(respond, retries=0) as served:
+    with serving(says(*outputs), retries=0) as served:
         whole = served.chat().json()["choices"][0]["message"]["content"]
         (choice,) = gathered(read_events(served.chat(stream=True))).values()
     assert whole == choice.content == text

@@ -66,18 +66,17 @@ def test_the_example_runs_no_tool_for_a_name_that_the_model_invented(tmp_path: P
     ]
 
 
-def asked_agent(command: list[str], environment: dict[str, str], folder: Path) -> str:
-    """What a coding agent's command line prints, run in a folder."""
-    done = subprocess.run(
-        command,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=folder,
-        timeout=120,
-    )
+def agent_done(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """What the command line of a coding agent has done, run in a folder."""
+    given = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    env = {**given, "HOME": str(folder), "NO_PROXY": "127.0.0.1", **environment}
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 240}
+    return subprocess.run(command, check=False, env=env, cwd=folder, **pipes)
+
+
+def agent_said(command: list[str], environment: dict[str, str], folder: Path) -> str:
+    """What it has printed."""
+    done = agent_done(command, environment, folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -102,8 +101,7 @@ def test_continue_runs_its_tool(tmp_path: Path):
         )
         command = [NODE, str(CLIENTS / "node_modules" / "@continuedev" / "cli" / "dist" / "cn.js")]
         command += ["--print", "--auto", "--config", str(settings), "What do my notes say?"]
-        environment = {**os.environ, "HOME": str(tmp_path), "CONTINUE_TELEMETRY_ENABLED": "0", "NO_PROXY": "127.0.0.1"}
-        said = asked_agent(command, environment, tmp_path)
+        said = agent_said(command, {"CONTINUE_TELEMETRY_ENABLED": "0"}, tmp_path)
         assert served.metric("tool_calls_total") == 1
     assert said == "It says when the tide turns."
 
@@ -165,26 +163,14 @@ class TestCodingAgents:
             }
             tools = "Read,Edit,Bash"
             command = [binary("claude"), "-p", prompt, "--tools", tools, "--allowedTools", tools]
-            return self.run(command, environment, notes.parent)
+            return agent_said(command, environment, notes.parent)
 
     def codex(self, respond: Responder, notes: Path) -> subprocess.CompletedProcess[str]:
         with serving(respond) as served:
             provider = f'{{name="gateway", base_url="{served.base_url}", stream_max_retries=0, request_max_retries=0}}'
             command = [binary("codex"), "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
             command += ["-m", "llama3.1", "-c", "model_provider=gateway", "-c", f"model_providers.gateway={provider}"]
-            return self.done([*command, "Change six to seven in notes.txt."], {}, notes.parent)
-
-    def run(self, command: list[str], environment: dict[str, str], folder: Path) -> str:
-        done = self.done(command, environment, folder)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    @staticmethod
-    def done(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-        given = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        env = {**given, "HOME": str(folder), "NO_PROXY": "127.0.0.1", **environment}
-        pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 240}
-        return subprocess.run(command, check=False, env=env, cwd=folder, **pipes)
+            return agent_done([*command, "Change six to seven in notes.txt."], {}, notes.parent)
 
     @staticmethod
     def check(said: str, notes: Path) -> None:
@@ -260,7 +246,7 @@ class TestCodingAgents:
             config = {"provider": {"gateway": provider}, "model": "gateway/llama3.1"}
             (notes.parent / "opencode.json").write_text(json.dumps(config), "utf-8")
             command = [binary("opencode"), "run", "Change six to seven in notes.txt."]
-            self.check(self.run(command, {"OPENCODE_DISABLE_MODELS_FETCH": "1"}, notes.parent), notes)
+            self.check(agent_said(command, {"OPENCODE_DISABLE_MODELS_FETCH": "1"}, notes.parent), notes)
 
     def test_qwen_code_reads_edits_and_runs(self, notes: Path):
         edit = call("edit", file_path=str(notes), old_string="six", new_string="seven")
@@ -268,4 +254,4 @@ class TestCodingAgents:
         with serving(steps((call("read_file", file_path=str(notes)),), edit, run)) as served:
             environment = {"OPENAI_BASE_URL": served.base_url, "OPENAI_API_KEY": "none", "OPENAI_MODEL": "llama3.1"}
             command = [binary("qwen"), "--auth-type", "openai", "--approval-mode", "yolo", "-p"]
-            self.check(self.run([*command, "Change six to seven in notes.txt."], environment, notes.parent), notes)
+            self.check(agent_said([*command, "Change six to seven in notes.txt."], environment, notes.parent), notes)

@@ -31,9 +31,12 @@ from integrations.gateway.harness import (
     Answer,
     Asked,
     Served,
+    ask,
     chunk,
+    connected,
     events,
     metric,
+    request_of,
     running,
     says,
     serving,
@@ -61,36 +64,14 @@ class TestKeys:
                 assert (response.status_code, response.headers["x-should-retry"]) == (401, "false")
                 assert "Authorization: Bearer KEY" in response.text
             assert served.asked == []
+            assert {served.http.get(served.address + one).status_code for one in ("/healthz", "/")} == {200}
 
     @pytest.mark.parametrize(
         "given", ["Bearer schl\u00fcssel", "bearer schl\u00fcssel", "BEARER  schl\u00fcssel", "schl\u00fcssel"]
     )
     def test_the_scheme_may_be_written_in_any_case_and_the_key_in_any_script(self, given: str):
         with serving(says("Hi"), api_key="schl\u00fcssel") as served:
-            assert served.chat_with({"authorization": given}).status_code == 200
-
-    @pytest.mark.parametrize("key", ["sesame ", "sesame\n", " sesame"])
-    def test_a_key_with_white_space_around_it_lets_clients_in(self, key: str):
-        with serving(says("Hi"), api_key=key) as served:
-            assert served.chat_with({"authorization": "Bearer sesame"}).status_code == 200
-
-    def test_the_gateways_own_key_goes_no_further(self):
-        with serving(says("Hi"), api_key="sesame") as served:
-            headers = {"authorization": "Bearer sesame"}
-            assert served.chat_with(headers).status_code == 200
-            assert served.post("/v1/embeddings", {}, headers=headers).status_code == 200
-            assert all("authorization" not in asked.headers for asked in served.asked)
-
-    def test_the_clients_key_goes_upstream(self):
-        with serving(says("Hi")) as served:
-            served.chat_with({"authorization": "Bearer mine"})
-            assert served.asked[0].headers["authorization"] == "Bearer mine"
-
-    def test_the_upstreams_key_takes_its_place(self):
-        with serving(says("Hi"), upstream_api_key="theirs") as served:
-            served.chat_with({"authorization": "Bearer mine"})
-            served.post("/v1/embeddings", {})
-            assert [asked.headers["authorization"] for asked in served.asked] == ["Bearer theirs"] * 2
+            assert served.chat({"authorization": given}).status_code == 200
 
     @pytest.mark.parametrize(
         ("common", "own", "sent"),
@@ -133,26 +114,17 @@ class TestKeys:
             assert {one.headers.get("authorization") for one in of_model} == {key}, name
         assert {one.headers.get("authorization") for one in asked if not one.data} == set(keys)
 
-    @pytest.mark.parametrize("path", ["/healthz", "/"])
-    def test_health_needs_none(self, path: str):
-        with serving(says("Hi"), api_key="sesame") as served:
-            assert served.http.get(served.address + path).status_code == 200
-
 
 class TestWebPages:
     PAGE = "http://localhost:3000"
 
-    def test_they_are_refused_unless_they_are_allowed(self):
+    @pytest.mark.parametrize(("origin", "cure"), [(PAGE, f"--cors {PAGE} allows them"), ("null", "--cors '*' allows")])
+    def test_they_are_refused_unless_they_are_allowed(self, origin: str, cure: str):
         with serving(says("Hi")) as served:
-            response = served.chat_with({"origin": self.PAGE})
+            response = served.chat({"origin": origin})
             assert served.asked == []
         assert (response.status_code, response.json()["error"]["code"]) == (403, "origin")
-        assert "--cors http://localhost:3000 allows them" in response.json()["error"]["message"]
-
-    def test_pages_without_a_name_are_allowed_with_all_others_alone(self):
-        with serving(says("Hi")) as served:
-            response = served.chat_with({"origin": "null"})
-        assert (response.status_code, "--cors '*' allows them" in response.text) == (403, True)
+        assert cure in response.json()["error"]["message"]
 
     @pytest.mark.parametrize(
         ("allowed", "named"), [([PAGE], PAGE), (["*"], "*"), (["*", PAGE], "*"), (["http://other", PAGE], PAGE)]
@@ -162,25 +134,20 @@ class TestWebPages:
         with serving([answer], cors=allowed) as served:
             response = served.post("/v1/embeddings", {}, headers={"origin": self.PAGE})
             assert "origin" not in served.asked[0].headers
+            assert named in served.chat({"origin": self.PAGE}, tools=5).headers["access-control-allow-origin"]
         assert response.headers.get_list("access-control-allow-origin") == [named]
         assert named == "*" or response.headers["vary"] == "Origin"
 
     def test_a_browser_may_ask_first_without_the_key(self):
-        headers = {
-            "origin": self.PAGE,
-            "access-control-request-method": "POST",
-            "access-control-request-headers": "x-a",
-        }
+        page = {"origin": self.PAGE}
+        headers = {**page, "access-control-request-method": "POST", "access-control-request-headers": "x-a"}
         with serving(says("Hi"), cors=[self.PAGE], api_key="sesame") as served:
             response = served.http.options(f"{served.base_url}/chat/completions", headers=headers)
+            assert served.http.options(f"{served.base_url}/models", headers=page).status_code == 401
             assert served.asked == []
         assert response.status_code == 200
         assert "POST" in response.headers["access-control-allow-methods"]
         assert response.headers["access-control-allow-headers"] == "x-a"
-
-    def test_other_options_requests_need_the_key(self):
-        with serving(says("Hi"), cors=[self.PAGE], api_key="sesame") as served:
-            assert served.http.options(f"{served.base_url}/models", headers={"origin": self.PAGE}).status_code == 401
 
     @pytest.mark.parametrize(
         "host", ["evil.example", "evil.example:8089", "10.0.0.1", "localhost.evil.example", "[::1"]
@@ -219,11 +186,6 @@ class TestWebPages:
             assert len(served.asked) == (status == 200)
             assert served.http.get(f"{served.address}/healthz", headers=headers).status_code == 200
 
-    def test_an_error_may_be_read_too(self):
-        with serving(says("Hi"), cors=["*"]) as served:
-            response = served.chat_with({"origin": self.PAGE}, tools=5)
-        assert (response.status_code, response.headers["access-control-allow-origin"]) == (400, "*")
-
 
 class TestHealthAndMetrics:
     def test_the_doctor_judges_the_server_behind_it(self):
@@ -250,16 +212,14 @@ class TestHealthAndMetrics:
         assert (head.status_code, head.content) == (200, b"")
         assert head.headers["content-type"] == got.headers["content-type"]
 
-    def test_what_is_not_there_says_what_is(self):
-        with serving(says("Hi")) as served:
-            response = served.http.get(f"{served.address}/chat/completions")
-        assert response.status_code == 404
-        assert "base_url ends in /v1" in response.json()["error"]["message"]
-
     @pytest.mark.parametrize(
-        "path", ["/v1/v1/models", "/v1/api/chat", "/v1/chat/completions/chat/completions", "/api/responses"]
+        "path",
+        [
+            *("/chat/completions", "/v1/v1/models", "/v1/api/chat", "/v1/chat/completions/chat/completions"),
+            *("/api/responses", "/v1/v1/messages/count_tokens", "/v1/messages/v1/messages"),
+        ],
     )
-    def test_an_address_with_too_much_is_named(self, path: str):
+    def test_an_address_with_too_little_or_too_much_is_named(self, path: str):
         with serving(says("Hi")) as served:
             response = served.post(path, {"messages": QUESTION, "tools": [WEATHER]})
             assert served.asked == []
@@ -295,20 +255,9 @@ class TestTheLog:
         with caplog.at_level(logging.INFO, LOGGER.name), serving(says(f"secret {CALL}")) as served:
             served.chat(model="m\n")
         (line,) = self.lines(caplog)
-        assert {
-            key: line[key] for key in ("event", "method", "path", "route", "model", "status", "calls", "stream")
-        } == {
-            "event": "request",
-            "method": "POST",
-            "path": "/v1/chat/completions",
-            "route": "chat",
-            "model": "m\n",
-            "status": 200,
-            "calls": 1,
-            "stream": False,
-        }
-        assert "secret" not in str(line)
-        assert "Paris" not in str(line)
+        of_request = {"event": "request", "method": "POST", "path": "/v1/chat/completions", "route": "chat"}
+        assert line.items() >= {**of_request, "model": "m\n", "status": 200, "calls": 1, "stream": False}.items()
+        assert ("secret" in str(line), "Paris" in str(line)) == (False, False)
         assert 0 < float(str(line["added_seconds"])) < float(str(line["seconds"]))
 
     @pytest.mark.parametrize("is_stream", [False, True])
@@ -339,7 +288,7 @@ class TestTheLog:
         is_stream: bool,
     ):
         with caplog.at_level(logging.INFO, LOGGER.name), serving([answer]) as served:
-            served.chat_with(headers, stream=is_stream)
+            served.chat(headers, stream=is_stream)
         line = self.lines(caplog)[-1]
         assert reason in str(line["reason"])
         assert "secret" not in str(line)
@@ -347,19 +296,20 @@ class TestTheLog:
     @pytest.mark.parametrize(
         ("path", "body"),
         [
-            *(("/v1/chat/completions", b"secret"), ("/v1/chat/completions", b"5"), ("/v1/chat/completions", b"{}")),
             *(
-                ("/v1/responses", b'{"input": [{"type": 5, "role": "secret"}], "tools": "all"}'),
-                ("/v1/messages", b"{}"),
+                ("/v1/chat/completions", b"secret"),
+                ("/v1/messages", b'{"tools": [5]}'),
+                ("/v1/responses/secret", b"{}"),
             ),
-            *(("/api/chat", b'{"messages": ["secret"], "tools": [{}]}'), ("/v1/responses/secret", b"{}")),
+            ("/v1/responses", b'{"input": [{"type": 5, "role": "secret"}], "tools": "all"}'),
+            ("/api/chat", b'{"messages": ["secret"], "tools": [{}]}'),
         ],
     )
     def test_each_refusal_has_its_reason_and_each_answer_an_id(
         self, caplog: pytest.LogCaptureFixture, path: str, body: bytes
     ):
         with caplog.at_level(logging.INFO, LOGGER.name), serving(says("Hi")) as served:
-            response = served.http.post(served.address + path, content=body if body != b"{}" else b'{"tools": [5]}')
+            response = served.http.post(served.address + path, content=body)
         line = self.lines(caplog)[-1]
         assert (response.status_code, bool(line["reason"]), "secret" in str(line["reason"])) == (400, True, False)
         assert response.headers["x-request-id"] == response.headers["request-id"] == line["id"]
@@ -367,7 +317,7 @@ class TestTheLog:
     def test_it_says_that_nobody_listens(self, caplog: pytest.LogCaptureFixture):
         gateway = Gateway(GatewaySettings(upstream="http://127.0.0.1:1"))
         with caplog.at_level(logging.INFO, LOGGER.name), running(gateway) as address:
-            httpx.post(f"{address}/v1/chat/completions", json={"tools": [WEATHER], "messages": QUESTION})
+            ask(address)
             wait_until(lambda: metric(gateway, "open_requests") == 0)
         assert "is the server running there?" in str(self.lines(caplog)[-1]["reason"])
 
@@ -411,8 +361,7 @@ class TestSecrets:
                     {"upstream": f"http://user:hunter2@127.0.0.1:{port}/v1", "timeout": 0.2}
                 )
                 with running(Gateway(settings)) as address:
-                    body = {"messages": QUESTION, "tools": [WEATHER]}
-                    response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+                    response = ask(address)
                 said = response.text + greeting(settings, 1)
                 assert (response.status_code, "hunter2" in said, "user" in said) == (status, False, False)
                 assert f"http://127.0.0.1:{port}/v1" in said
@@ -421,8 +370,7 @@ class TestSecrets:
         with serving(lambda _: events(chunk({"content": "Hi"}), BREAK)) as served:
             upstream = served.upstream_url.replace("//", "//user:hunter2@")
             with running(Gateway(GatewaySettings(upstream=upstream))) as address:
-                body = {"messages": QUESTION, "tools": [WEATHER], "stream": True}
-                response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
+                response = ask(address, stream=True)
             assert served.asked[0].headers["authorization"].startswith("Basic ")
         assert ("broke off" in response.text, "hunter2" in response.text) == (True, False)
 
@@ -433,28 +381,17 @@ class TestSecrets:
         assert (response.status_code, "SECRET" in response.text) == (502, False)
 
 
-class TestOtherScopes:
-    """What an ASGI server asks beside HTTP."""
+def test_it_takes_part_in_start_and_end():
+    sent, received = list[str](), iter(["lifespan.startup", "lifespan.shutdown"])
 
-    def run(self, scope: dict[str, object], *messages: str) -> list[str]:
-        sent: list[str] = []
-        received = iter(messages)
+    async def receive() -> Message:
+        return {"type": next(received)}
 
-        async def receive() -> Message:
-            return {"type": next(received)}
+    async def send(message: Message) -> None:
+        sent.append(message["type"])
 
-        async def send(message: Message) -> None:
-            sent.append(message["type"])
-
-        asyncio.run(Gateway(GatewaySettings(upstream="http://localhost:1"))(scope, receive, send))
-        return sent
-
-    def test_it_takes_part_in_start_and_end(self):
-        sent = self.run({"type": "lifespan"}, "lifespan.startup", "lifespan.shutdown")
-        assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-
-    def test_web_sockets_are_closed(self):
-        assert self.run({"type": "websocket", "path": "/v1"}, "websocket.connect") == ["websocket.close"]
+    asyncio.run(Gateway(GatewaySettings(upstream="http://localhost:1"))({"type": "lifespan"}, receive, send))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 ARGUMENTS = ["-c", "from llama3_gateway.command import serve; serve()"]
@@ -479,10 +416,8 @@ def process(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 class TestTheProcess:
     def test_it_serves_until_it_is_told_to_stop(self):
         with serving(says(CALL)) as served, process("--upstream", served.upstream_url) as (address, running):
-            body = {"model": "m", "messages": QUESTION, "tools": [WEATHER]}
             wait_until(lambda: _answers(address))
-            response = httpx.post(f"{address}/v1/chat/completions", json=body, trust_env=False)
-            assert response.json()["choices"][0]["finish_reason"] == "tool_calls"
+            assert ask(address).json()["choices"][0]["finish_reason"] == "tool_calls"
             running.send_signal(signal.SIGTERM)
             assert running.wait(60) in {0, -signal.SIGTERM}
             assert running.stdout is not None
@@ -521,11 +456,14 @@ class TestUpstreamsAtTheStart:
     def warning(self, upstream: str) -> str | None:
         return asyncio.run(warning_of(Upstream(upstream), 0.5))
 
-    def test_nothing_is_said_of_one_that_answers_or_asks_for_a_key(self):
-        with serving([Answer([b"{}"]), Answer([b"{}"], status=401)]) as served:
-            assert self.warning(served.upstream_url) is None
-            assert self.warning(served.upstream_url) is None
-            assert [asked.path for asked in served.asked] == ["/v1/models"] * 2
+    @pytest.mark.parametrize(
+        ("status", "said"),
+        [(200, "None"), (401, "None"), (404, "there is no {}/models: does the address end in /v1?")],
+    )
+    def test_nothing_is_said_of_one_that_answers_unless_the_path_is_not_there(self, status: int, said: str):
+        with serving([Answer([b"{}"], status=status)]) as served:
+            assert str(self.warning(served.upstream_url)) == said.format(served.upstream_url)
+            assert [asked.path for asked in served.asked] == ["/v1/models"]
 
     def test_one_that_does_not_answer_is_named(self):
         assert str(self.warning("http://127.0.0.1:1/v1")).startswith(
@@ -535,11 +473,6 @@ class TestUpstreamsAtTheStart:
     def test_nothing_is_said_of_one_that_takes_its_time(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             assert self.warning(f"http://127.0.0.1:{silent.getsockname()[1]}") is None
-
-    def test_a_path_that_is_not_there_is_named(self):
-        with serving([Answer([b"404 page not found"], status=404)]) as served:
-            url = served.upstream_url.removesuffix("/v1") + "/v2"
-            assert self.warning(url) == f"there is no {url}/models: does the address end in /v1?"
 
     def test_one_that_speaks_no_tls_is_named(self):
         with serving(lambda _: Answer([b"{}"])) as served:
@@ -568,12 +501,9 @@ def _answers(address: str) -> bool:
 class TestConnections:
     """After an answer to a request whose body was not read, none stays open."""
 
-    def left_open(self, served: Served, head: str, body: bytes) -> tuple[bytes, bytes]:
-        """The status of the answer to a request, and what comes after one more byte."""
-        address = served.address.removeprefix("http://").split(":")
-        with socket.create_connection((address[0], int(address[1]))) as client:
-            client.settimeout(5)
-            client.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n{head}\r\n\r\n".encode() + body)
+    def left_open(self, served: Served, length: int) -> tuple[bytes, bytes]:
+        """The status of the answer to a request of this length, and what comes after one more byte."""
+        with connected(served.address, request_of(b"{", length)) as client:
             answer = b""
             while not answer.endswith(b"}"):
                 answer += client.recv(65536)
@@ -586,16 +516,12 @@ class TestConnections:
                 return answer[9:12], b""
 
     @pytest.mark.parametrize(
-        ("head", "settings", "status"),
-        [
-            ("content-length: 99", {"timeout": 0.2}, b"408"),
-            ("content-length: 9999", {"max_body": 4096}, b"413"),
-            ("content-length: 99", {"api_key": "sesame"}, b"401"),
-        ],
+        ("length", "settings", "status"),
+        [(99, {"timeout": 0.2}, b"408"), (9999, {"max_body": 4096}, b"413"), (99, {"api_key": "sesame"}, b"401")],
     )
-    def test_it_is_closed(self, head: str, settings: dict[str, object], status: bytes):
+    def test_it_is_closed(self, length: int, settings: dict[str, object], status: bytes):
         with serving(says("Hi"), **settings) as served:
-            assert self.left_open(served, head, b"{") == (status, b"")
+            assert self.left_open(served, length) == (status, b"")
 
     def test_a_client_that_sends_all_of_it_reads_the_answer(self):
         with serving(says("Hi"), max_body=4096) as served:
@@ -640,7 +566,7 @@ def test_a_model_of_ollamas_can_call_tools(found: list[str] | None):
     assert shown == {"details": {}, "capabilities": ["completion", "tools"]}
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/api/generate/", "/v1//models/a%2Fb/"])
+@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/v1//models/a%2Fb/"])
 def test_a_path_is_passed_on_without_slashes_that_are_too_many(path: str):
     """A server would answer them by a redirect to itself, past the gateway."""
     with serving(lambda _: Answer([b"{}"])) as served:
@@ -648,13 +574,7 @@ def test_a_path_is_passed_on_without_slashes_that_are_too_many(path: str):
         assert served.asked[0].path == path.replace("//", "/").rstrip("/")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/v1/chat/completions/", "/v1//chat/completions", "//v1/chat/completions", "/v1/./chat/completions"),
-        *("/v1/responses/", "/v1//responses", "/api/chat/", "/api//chat", "//api/chat"),
-    ],
-)
+@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/v1//responses", "//api/chat", "/v1/./chat/completions"])
 def test_slashes_that_are_too_many_make_no_other_path(path: str):
     body = {"messages": QUESTION, "input": "Hi", "tools": [{**WEATHER, **WEATHER["function"]}], "stream": False}  # type: ignore[dict-item]
     with serving(says(CALL)) as served:

@@ -69,8 +69,6 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
 @pytest.mark.parametrize(
     ("values", "where", "message"),
     [
-        ({}, "upstream", "Field required"),
-        ({"upstream": 5}, "upstream", "string"),
         *(
             ({"upstream": url}, "upstream", "write a URL such as http://localhost:11434/v1")
             for url in (
@@ -84,33 +82,25 @@ def test_a_key_of_a_models_own_goes_to_the_same_upstream():
         ({"models": [{"match": "a", "upstream": f"{URL}/embeddings"}]}, "models.0.upstream", f"write {URL}"),
         *(({name: "sk\nx"}, name, "no line break") for name in ("api_key", "upstream_api_key")),
         *(({name: key}, name, "it is empty") for name in ("api_key", "upstream_api_key") for key in ("", " \n")),
-        ({"host": ""}, "host", "at least 1 character"),
         ({"reapir": True}, "reapir", "not permitted"),
-        ({"repair": "maybe"}, "repair", "boolean"),
         ({"retries": -1}, "retries", "greater than or equal to 0"),
-        ({"unknown_tool": "run"}, "unknown_tool", "'text', 'call' or 'retry'"),
-        ({"formats": ["xml"]}, "formats.0", "'json', 'function', 'pythonic'"),
         *(
             ({"cors": [origin]}, "cors.0", "an origin is * or scheme://host[:port]")
             for origin in (
                 *("foo", "localhost:3000", "https://*.example.org", "http://", "http://a:b", "null"),
-                "http://user@a",
+                *("http://user@a", "http://a/b"),
             )
         ),
-        ({"cors": ["http://a/b"]}, "cors.0", "an origin has no path"),
-        ({"cors": True}, "cors", "list"),
-        ({"port": 70000}, "port", "less than 65536"),
+        ({"host": ""}, "host", "at least 1 character"),
+        ({"port": 65536}, "port", "less than 65536"),
         ({"timeout": 0}, "timeout", "greater than 0"),
-        ({"models": "qwen"}, "models", "tuple"),
-        ({"models": ["qwen"]}, "models.0", "dictionary"),
-        ({"models": [{"repair": True}]}, "models.0.match", "Field required"),
         ({"models": [{"match": ""}]}, "models.0.match", "at least 1 character"),
         ({"models": [{"match": "a", "port": 1}]}, "models.0.port", "not permitted"),
     ],
 )
 def test_what_cannot_be_read_is_named(values: dict[str, Any], where: str, message: str):
     with pytest.raises(ValidationError) as caught:
-        GatewaySettings.model_validate({"upstream": URL, **values} if values else {})
+        GatewaySettings.model_validate({"upstream": URL, **values})
     (error,) = caught.value.errors()
     assert (".".join(map(str, error["loc"])), message in error["msg"]) == (where, True), error["msg"]
     assert "secret" not in str(caught.value)
@@ -241,8 +231,6 @@ class TestTheCommand:
     ("given", "origin"),
     [
         ("https://A.example:443/", "https://a.example"),
-        ("http://localhost:80", "http://localhost"),
-        ("http://localhost:443", "http://localhost:443"),
         ("http://[::1]:3000", "http://[::1]:3000"),
         ("http://bücher.de", "http://xn--bcher-kva.de"),
         ("chrome-extension://abc", "chrome-extension://abc"),

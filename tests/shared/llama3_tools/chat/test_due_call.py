@@ -120,17 +120,6 @@ def test_text_around_an_object_is_checked_even_if_arguments_are_not_made_to_fit(
     assert read_in_every_way(request, {"content": '{"name": "Al", "age": "3"}'}).tool_calls != ()
 
 
-@pytest.mark.parametrize("tool_choice", ["auto", "none"])
-def test_so_is_an_object_if_no_call_is_due(tool_choice: str):
-    reply = read_in_every_way(asked([PERSON], tool_choice), {"content": '{"name": "Al", "age": 3}'})
-    assert reply.tool_calls == ()
-
-
-def test_with_several_tools_nobody_knows_whose_arguments_they_are():
-    reply = read_in_every_way(asked([PERSON, {"name": "now"}], "required"), {"content": '{"name": "Al", "age": 3}'})
-    assert reply.tool_calls == ()
-
-
 @pytest.mark.parametrize("text", ['{"name": "Al"}', 'Here: {"name": "Al"}'])
 def test_what_does_not_fit_is_asked_again_with_the_form_and_does_not_run_after_that(text: str):
     request = asked([PERSON], "Person")

@@ -41,18 +41,12 @@ def contents(*messages: dict[str, Any], **options: Any) -> list[tuple[str, objec
     ("message", "content"),
     [
         (calling(native("f", '{"a": 1}')), '{"name": "f", "parameters": {"a": 1}}'),
-        (calling(native("f", {"a": 1}), text="Sure."), 'Sure.\n{"name": "f", "parameters": {"a": 1}}'),
         (calling(native("f", ""), text=""), '{"name": "f", "parameters": {}}'),
-        (calling(native("f", None)), '{"name": "f", "parameters": {}}'),
         (calling(native("f", "{oops")), '{"name": "f", "parameters": {oops}'),
         (calling(native("", "{}")), '{"name": "unknown", "parameters": {}}'),
         (
             calling(native("f", "{}"), native("g", "{}")),
             '{"name": "f", "parameters": {}}\n{"name": "g", "parameters": {}}',
-        ),
-        (
-            {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
-            '{"name": "f", "parameters": {}}',
         ),
         (
             {

@@ -32,7 +32,6 @@ def test_and_in_parts_of_the_content(part: dict[str, Any]):
         ({"tool_calls": [native("f", "{}")]}, CallPiece(None, "a", "f", "{}")),
         ({"tool_calls": [{"index": 1, "function": {"arguments": "}"}}]}, CallPiece(1, None, "", "}")),
         ({"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, CallPiece(None, None, "f", '{"a": 1}')),
-        ({"tool_calls": [native("f", None)]}, CallPiece(None, "a", "f", "")),
         ({"tool_calls": [native("f", [1])]}, CallPiece(None, "a", "f", "[1]")),
         ({"tool_calls": [{"index": [1], "function": {"name": "f"}}]}, CallPiece(None, None, "f", "")),
         ({"tool_calls": [{"id": 5, "function": None}]}, CallPiece(None, "5", "", "")),
@@ -77,17 +76,11 @@ class Call:
             "a call in tool_calls must be a dict in OpenAI's form, not a Call: pass its model_dump()",
         ),
         ({"role": "assistant", "tool_calls": [5]}, "a call in tool_calls must be a dict in OpenAI's form, not an int"),
-        ({"role": "assistant", "tool_calls": ["f"]}, "a call in tool_calls must be a dict in OpenAI's form, not a str"),
         ({"role": "assistant", "tool_calls": {"id": "a"}}, "tool_calls must be a list of dicts, not a dict"),
         (
             {"role": "assistant", "tool_calls": [{"function": Call()}]},
             "the function of a call must be a dict with name and arguments, not a Call: pass its model_dump()",
         ),
-        (
-            {"role": "assistant", "function_call": "f"},
-            "the function of a call must be a dict with name and arguments, not a str",
-        ),
-        ("x", 'a message must be a dict such as {"role": "user", "content": "Hi"}, not a str'),
         (None, 'a message must be a dict such as {"role": "user", "content": "Hi"}, not None'),
     ],
 )
@@ -114,8 +107,8 @@ def test_what_is_no_list_of_messages_is_an_error_that_names_the_cure(messages: A
         (IMAGE, "a dict: put the part into a list"),
     ],
 )
-@pytest.mark.parametrize("role", ["user", "system", "assistant", "developer", None, ["user"]])
-@pytest.mark.parametrize("tools", [[], None, [{"name": "now"}]])
+@pytest.mark.parametrize("role", ["user", "assistant", None, ["user"]])
+@pytest.mark.parametrize("tools", [None, [{"name": "now"}]])
 def test_a_content_is_text_or_parts(content: object, found: str, role: object, tools: list[dict[str, Any]] | None):
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Hi"}, {"role": role, "content": content}]
     error = f"messages[1].content must be a str or a list of parts, not {found}"

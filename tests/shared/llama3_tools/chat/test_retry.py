@@ -280,14 +280,6 @@ def test_so_does_one_of_parts_and_one_that_had_to_call():
     assert request.read({"content": CITY}).content is None
 
 
-def test_what_a_framework_accepts_is_no_misfit():
-    chat = ToolChat(TOOLS, coerce_arguments=True)
-    request = chat.request([], class_check=lambda _, arguments: [] if "days" in arguments else None)
-    assert len(request.read({"content": MISFIT}).tool_calls) == 1
-    assert len(request.read({"content": MISFIT.replace("days", "town")}).tool_calls) == 0
-    assert len(chat.request([]).read({"content": MISFIT}).tool_calls) == 0
-
-
 def test_without_parallel_calls_the_first_is_the_one_that_is_sent_back():
     request = asked(request={"parallel_tool_calls": False})
     reply = read_in_every_way(request, {"content": f"{MISFIT} {CITY}"})

@@ -174,17 +174,9 @@ class TestTheEnd:
 
 
 def test_the_report_says_what_was_done():
-    text = (
-        '{"name": "light", "parameters": {"on": "true"}} Hm. {"name": "light", "parameters": {"on": true}} '
-        "{'name': 'now', 'parameters': {'a': 1}} <function=light{\"on\": false}</function> " + BAD
-    )
-    reply = asked(read={"repair": True}).read({"content": text})
-    told = reply.report.to_dict()
+    text = '{"name": "light", "parameters": {"on": "true"}} Hm. {"name": "light", "parameters": {"on": true}} ' + BAD
+    told = asked().read({"content": text}).report.to_dict()
     assert list(told) == ["coerced_arguments", "refused_tool_calls", "repeated_tool_calls"]
-    light, now, misspelt = told["coerced_arguments"]
-    assert light["changes"] == [{"path": "$.on", "declared": "boolean", "before": "true", "after": True}]
-    assert now["repaired_from"] == "{'name': 'now', 'parameters': {'a': 1}}"
-    assert misspelt["deviations"]
     assert told["repeated_tool_calls"] == [call_of("light", '{"on": true}')]
     [refused] = told["refused_tool_calls"]
     assert (refused["name"], refused["reason"]) == ("now", "malformed")

@@ -93,21 +93,9 @@ def test_the_complaint_shows_the_form():
     assert f"in the form {form}" in again.messages[-1]["content"]
 
 
-PIECES = (
-    *(
-        '{"message": "',
-        "Let me see.",
-        " ",
-        "\\n",
-        "\\u00e9",
-        "\\ud83d\\ude00",
-        "\\ud83d",
-        "\\x",
-        '"',
-        '", "tool_call": ',
-    ),
-    *("null", CALL, "}", "```json\n", "\n```", "Hi. ", '\\"', "\n", "[now()]", "<think>", '{"a": "x"}'),
-)
+PIECES = ['{"message": "', "Let me see.", " ", "\\n", "\\u00e9", "\\ud83d\\ude00", "\\ud83d", "\\x", '"']
+PIECES += ['", "tool_call": ', "null", CALL, "}", "```json\n", "\n```", "Hi. ", '\\"', "\n", "[now()]"]
+PIECES += ["<think>", '{"a": "x"}']
 
 
 @pytest.mark.parametrize("seed", range(150))

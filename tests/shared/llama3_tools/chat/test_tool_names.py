@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from chats import asked, made
+from chats import asked
 from generated_calls import ANY_NAME
 from llama3_tools.chat.tool_names import ToolNames
 
@@ -32,15 +32,6 @@ def test_each_name_has_one_that_is_allowed_and_its_own():
 def test_what_is_allowed_stays_and_no_two_are_one(names: list[str], allowed: list[str]):
     mapped = ToolNames(names)
     assert [mapped.allowed(name) for name in names] == allowed
-
-
-@pytest.mark.parametrize("written", ["math.add", "math_add"])
-def test_a_model_may_write_either(written: str):
-    request = asked([{"name": "math.add"}])
-    text = f'{{"name": "{written}", "parameters": {{"a": 1}}}}'
-    assert made(request.read({"content": text}).tool_calls) == [("math.add", {"a": 1})]
-    sent = {"tool_calls": [{"id": "a", "function": {"name": written, "arguments": '{"a": 1}'}}]}
-    assert made(request.read(sent).tool_calls) == [("math.add", {"a": 1})]
 
 
 def test_tools_in_a_request_have_allowed_names_and_so_has_the_history():

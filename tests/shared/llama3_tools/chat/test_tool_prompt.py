@@ -66,14 +66,6 @@ def test_in_the_system_message(messages: list[dict[str, Any]], put: list[dict[st
     assert put_tools(messages, "T", "system") == put
 
 
-def test_a_developer_is_the_system_for_the_model():
-    chat = ToolChat(TOOLS, ChatOptions(tools_in="system"))
-    [message, hi] = chat.request([system("Be.", "developer"), user("Hi")]).messages
-    assert message["role"] == "system"
-    assert message["content"].startswith("Be.\n\nGiven the following functions")
-    assert hi == user("Hi")
-
-
 def test_tools_in_the_request_are_not_in_the_prompt():
     request = ToolChat(TOOLS, ChatOptions(tools_in="request")).request([user("Hi")])
     assert request.messages == [user("Hi")]
