@@ -31,8 +31,9 @@ def refused_tools(of: Examination) -> Iterator[Finding]:
             yield Finding(
                 "tools_refused",
                 f"the server fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
-                f"leave `tools` out of the request, and {IN_BETWEEN}. llama.cpp takes tools with --jinja, vLLM with "
-                "--enable-auto-tool-choice --tool-call-parser llama3_json",
+                "leave `tools` out of the request"
+                + (f", and {IN_BETWEEN}" if of.calls_in_the_prompt else "")
+                + ". llama.cpp takes tools with --jinja, vLLM with --enable-auto-tool-choice and a --tool-call-parser",
             )
             return
 
