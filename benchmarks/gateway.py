@@ -302,10 +302,10 @@ def declared_tools() -> list[dict[str, Any]]:
 
 
 async def _model(request: Request) -> StreamingResponse:
-    """Answer as an upstream: the request says how many chunks it writes, how fast, and with how many calls."""
+    """Answer as an upstream: the request says how many chunks, numbered at `#`, how fast, and with how many calls."""
     body = await request.json()
     calls = [_CALL.replace("3", str(number)) for number in range(body.get("calls", 0))]
-    pieces = [body["text"]] * body["count"]
+    pieces = [body["text"].replace("#", str(number)) for number in range(body["count"])]
     pieces += [piece for call in calls for piece in (call[:20], call[20:40], call[40:])]
 
     async def events() -> AsyncIterator[bytes]:
