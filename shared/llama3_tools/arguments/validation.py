@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, TypeAlias
 
+from llama3_tools.arguments.schema import SchemaReader
 from llama3_tools.arguments.wording import (
     MAX_LISTED,
     Path,
-    declared_as,
     listed,
     no_alternative,
     problem_at,
@@ -39,7 +39,7 @@ def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> 
 
     >>> schema = {"type": "object", "properties": {"days": {"type": "integer", "maximum": 14}}}
     >>> [problem.message for problem in validate_arguments({"days": 30}, schema)]
-    ['$.days: the integer 30 is greater than the maximum of 14']
+    ['$.days: 30 is greater than the maximum of 14']
 
     Args:
         arguments: the arguments, with JSON values.
@@ -72,9 +72,8 @@ class ArgumentValidator:
         to_do = "validate_arguments needs jsonschema 4.21 or newer: pip install 'llama3-tools[validation]'"
         with of_extra(to_do, "attrs", "jsonschema", "referencing"):
             from llama3_tools.arguments.standard import find_errors, validator_for  # noqa: PLC0415 (the extra)
-        self._root = schema
-        self._declared: dict[int, str] = {}
         self._validator = validator_for(schema)
+        self._reader = SchemaReader(self._validator.schema)
         self._find = find_errors
 
     def validate(self, arguments: dict[str, Any]) -> tuple[ArgumentProblem, ...]:
@@ -119,23 +118,17 @@ class ArgumentValidator:
                 yield from self._alternatives(path, error)
             else:
                 reason = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE)
-                declared = self._declared_as(error.schema)
+                declared = self._reader.node(error.schema).declared
                 detail = ""
                 if error.validator not in _SHOWN:
-                    detail = said_of(error.instance, error.message, error.validator, error.validator_value)
+                    detail = said_of(error.message, error.validator, error.validator_value)
                 yield path, problem_at(path, declared, error.instance, reason, detail=detail)
-
-    def _declared_as(self, schema: object) -> str:
-        """Put a schema into words, once for all of its problems."""
-        if id(schema) not in self._declared:  # the validator keeps it alive
-            self._declared[id(schema)] = declared_as(schema, self._root)
-        return self._declared[id(schema)]
 
     def _missing(self, path: Path, error: _Error) -> Iterator[_Problem]:
         properties = error.schema.get("properties", {})
         for name in error.validator_value:
             if name not in error.instance:
-                declared = self._declared_as(properties.get(name, True))
+                declared = self._reader.node(properties.get(name, True)).declared
                 yield (*path, name), problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
 
     def _alternatives(self, path: Path, error: _Error) -> Iterator[_Problem]:
@@ -153,7 +146,7 @@ class ArgumentValidator:
             closest_branch: list[_Error] = min(meant or branches, key=len)
             _, closest = next(self._all_problems(closest_branch, path))
             reason, detail = ProblemReason.NO_ALTERNATIVE, no_alternative(closest)
-        declared = self._declared_as(error.schema)
+        declared = self._reader.node(error.schema).declared
         yield path, problem_at(path, declared, error.instance, reason, detail=detail)
 
 

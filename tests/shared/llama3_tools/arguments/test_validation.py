@@ -29,7 +29,6 @@ BOTH = [
     ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, "b", 'not_in_enum $.x: expected "a" or null'),
     ({"type": "integer", "nullable": True}, "soon", "wrong_type $.x: expected integer or null"),
     ({"type": "string", "enum": ["on", "off"]}, 5, 'wrong_type $.x: expected "on" or "off"'),
-    ({"allOf": [{"type": "string"}, {"enum": ["on"]}]}, 5, "wrong_type $.x: expected string"),
     ({"anyOf": [False, {"type": "string"}]}, 5, "wrong_type $.x: expected string"),
     ({"$ref": "#/$defs/n", "enum": [1, 2]}, 3, "not_in_enum $.x: expected 1 or 2"),
     ({"required": ["a b"]}, {}, "missing_parameter $.x['a b']: missing"),
@@ -52,16 +51,16 @@ BOTH = [
 ]
 
 RULES = [
-    ({"minimum": 1}, 0, "the integer 0 is less than the minimum of 1"),
+    ({"minimum": 1}, 0, "0 is less than the minimum of 1"),
     ({"maximum": 1}, 10**5000, "a number that is too large"),
     ({"multipleOf": 0.5}, 10**400, "a number that is too large"),
     ({"allOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/properties/x/low"}], "low": {"maximum": 1}}, 2, "maximum of 1"),
-    ({"maxLength": 2}, "abc" * 99, "(maxLength 2)"),
-    ({"pattern": "^a"}, "b", "the string \"b\" does not match '^a'"),
-    ({"maxItems": 1}, [1, 2], "an array of 2"),
+    ({"maxLength": 2}, "abc" * 999, "(maxLength 2)"),
+    ({"pattern": "^a"}, "b", "'b' does not match '^a'"),
+    ({"maxItems": 1}, [1, 2], "[1, 2] is too long (maxItems 1)"),
     ({"uniqueItems": True}, [1, 1], "twice"),
-    ({"not": {"$ref": "#/$defs/n"}}, 5, "the integer 5 should not"),
-    ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 5, "the integer 5 is valid under each"),
+    ({"not": {"$ref": "#/$defs/n"}}, 5, "5 should not"),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 5, "5 is valid under each"),
     ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 10**5000, "a number that is too large"),
     ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "'b' is a dependency of 'a'"),
 ]
@@ -84,7 +83,7 @@ def test_other_rules_are_told_by_the_library(schema: object, value: object, mess
     (problem,) = validate_arguments({"x": value}, whole(schema))
     assert (problem.path, problem.reason) == ("$.x", ProblemReason.INVALID_VALUE)
     assert message in problem.message
-    assert len(problem.message) < 200
+    assert len(problem.message) < 350
 
 
 @pytest.mark.parametrize(
