@@ -144,6 +144,13 @@ def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Ite
         yield ValidationError("has an item twice")
 
 
+def _required(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401
+    """Say where each name is missing: the library has its name in a message alone."""
+    for name in wanted if isinstance(value, dict) else ():
+        if name not in value:
+            yield ValidationError("", path=[name], instance=None)
+
+
 def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401
     """Look at the names in their order, and tell each that is not allowed, if the library has a set of them."""
     patterns = list(filter(None, map(readable, schema.get("patternProperties", ()))))
@@ -160,6 +167,7 @@ _RULES: dict[str, Rule] = {
     **Draft202012Validator.VALIDATORS,
     "additionalProperties": _additional_properties,
     "enum": _enum,
+    "required": _required,
     "uniqueItems": _unique_items,
 }
 _Lenient: type[Validator] = extend(  # type: ignore[no-untyped-call]  # so it is in its stubs

@@ -29,6 +29,7 @@ _REASONS = {
     "type": ProblemReason.WRONG_TYPE,
     "enum": ProblemReason.NOT_IN_ENUM,
     "const": ProblemReason.NOT_IN_ENUM,
+    "required": ProblemReason.MISSING_PARAMETER,
     "unevaluatedProperties": ProblemReason.UNKNOWN_PARAMETER,
 }
 _Problem = tuple[Path, ArgumentProblem]
@@ -84,52 +85,44 @@ class ArgumentValidator:
         """
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
-        found: dict[tuple[Path, ProblemReason, str, str], ArgumentProblem] = {}
+        found: dict[_Problem, None] = {}  # without what several parts of the schema say of one place
         places = set[Path]()
         try:
             errors = self._find(self._validator, arguments)
-            for path, problem in self._all_problems(errors, ()):
-                found.setdefault((path, problem.reason, problem.declared, problem.message), problem)
-                places.add(path)
+            for one in self._all_problems(errors, ()):
+                found[one] = None
+                places.add(one[0])
                 if len(places) > MAX_LISTED:
                     break
         except RecursionError:  # by the arguments, by a schema that is a reference to itself, or by the caller's frames
             detail = "nested too deep to be checked"
             return (problem_at((), "object", arguments, ProblemReason.TOO_DEEP, detail=detail),)
-        of_wrong_type = {path for path, reason, *_ in found if reason is ProblemReason.WRONG_TYPE}
+        of_wrong_type = {path for path, problem in found if problem.reason is ProblemReason.WRONG_TYPE}
         return listed(
             problem
-            for (path, reason, *_), problem in found.items()  # what is of another type is none of the values either
-            if reason is not ProblemReason.NOT_IN_ENUM or path not in of_wrong_type
+            for path, problem in found  # what is of another type is none of the values either
+            if problem.reason is not ProblemReason.NOT_IN_ENUM or path not in of_wrong_type
         )
 
     def _all_problems(self, errors: Iterable[_Error], above: Path) -> Iterator[_Problem]:
-        told = set[tuple[Path, int]]()
         for error in errors:
             path = (*above, *error.relative_path)
-            if error.validator == "required":  # the library has an error for each name, which it does not say
-                if (path, id(error.schema)) not in told:
-                    yield from self._missing(path, error)
-                told.add((path, id(error.schema)))
-            elif error.validator == "additionalProperties":
-                detail = unknown_name(error.schema.get("properties", {}))
-                yield path, problem_at(path, "", error.instance, ProblemReason.UNKNOWN_PARAMETER, detail=detail)
-            elif error.validator in {"anyOf", "oneOf"} and error.context:
+            if error.validator in {"anyOf", "oneOf"} and error.context:
                 yield from self._alternatives(path, error)
             else:
-                reason = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE)
-                declared = self._reader.node(error.schema).declared
-                detail = ""
-                if error.validator not in _SHOWN:
-                    detail = said_of(error.message, error.validator, error.validator_value)
-                yield path, problem_at(path, declared, error.instance, reason, detail=detail)
+                yield path, self._problem(path, error)
 
-    def _missing(self, path: Path, error: _Error) -> Iterator[_Problem]:
-        properties = error.schema.get("properties", {})
-        for name in error.validator_value:
-            if name not in error.instance:
-                declared = self._reader.node(properties.get(name, True)).declared
-                yield (*path, name), problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
+    def _problem(self, path: Path, error: _Error) -> ArgumentProblem:
+        rule, schema, detail = error.validator, error.schema, ""
+        if rule == "additionalProperties":
+            detail = unknown_name(schema.get("properties", {}))
+            return problem_at(path, "", error.instance, ProblemReason.UNKNOWN_PARAMETER, detail=detail)
+        if rule == "required":
+            schema = schema.get("properties", {}).get(path[-1], True)
+        elif rule not in _SHOWN:
+            detail = said_of(error.message, rule, error.validator_value)
+        reason = _REASONS.get(rule, ProblemReason.INVALID_VALUE)
+        return problem_at(path, self._reader.node(schema).declared, error.instance, reason, detail=detail)
 
     def _alternatives(self, path: Path, error: _Error) -> Iterator[_Problem]:
         """Report what is wrong with the alternative that was meant, or that there is none."""
