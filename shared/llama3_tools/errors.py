@@ -75,9 +75,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
         offset: where in the output it goes wrong.
     """
 
-    def __init__(
-        self, problem: ResponseFormatProblem, detail: str, *, expected: str, output: str, offset: int = 0
-    ) -> None:
+    def __init__(self, problem: ResponseFormatProblem, detail: str, expected: str, output: str, offset: int) -> None:
         super().__init__(escape_invisible(f"{problem}: {detail}. Expected {expected}", exact=True))
         self.problem = problem
         """What is wrong, in one word."""
@@ -92,7 +90,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the attributes; an exception pickles by its message otherwise."""
-        return _same_error, (type(self), self.problem, self.detail, self.expected, self.output, self.offset)
+        return type(self), (self.problem, self.detail, self.expected, self.output, self.offset)
 
 
 class StreamStateError(Llama3ToolsError, RuntimeError):
@@ -220,14 +218,3 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
 
 def _with_article(kind: type) -> str:
     return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
-
-
-def _same_error(  # noqa: PLR0913, PLR0917 (what unpickling gives)
-    kind: type[ResponseFormatError],
-    problem: ResponseFormatProblem,
-    detail: str,
-    expected: str,
-    output: str,
-    offset: int,
-) -> ResponseFormatError:
-    return kind(problem, detail, expected=expected, output=output, offset=offset)

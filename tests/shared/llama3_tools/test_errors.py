@@ -39,7 +39,7 @@ def test_each_has_the_root_and_what_python_has_for_it(error: type[Exception], al
 
 @pytest.mark.parametrize("copied", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])  # noqa: S301 - own
 def test_a_response_error_keeps_its_attributes_in_a_copy(copied: object):
-    error = ResponseFormatError(ResponseFormatProblem.TEXT_AROUND, "at 5", expected="one object", output="{}", offset=5)
+    error = ResponseFormatError(ResponseFormatProblem.TEXT_AROUND, "at 5", "one object", "{}", 5)
     again = copied(error)  # type: ignore[operator]  # each is a function
     assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
     assert str(error) == "text_around: at 5. Expected one object"
