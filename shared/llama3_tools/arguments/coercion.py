@@ -64,7 +64,7 @@ def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Co
 
     Raises:
         TypeError: `arguments` is not a dict, or `schema` is not a mapping.
-        ToolDefinitionError: `schema` is a whole tool, or has a name that is not a string.
+        ToolDefinitionError: `schema` is a whole tool, is nested too deep, or has a name that is not a string.
     """
     return Coercer(schema).coerce(arguments)
 
@@ -77,7 +77,7 @@ class Coercer:
 
         Raises:
             TypeError: `schema` is not a mapping.
-            ToolDefinitionError: `schema` is a whole tool, or has a name that is not a string.
+            ToolDefinitionError: `schema` is a whole tool, is nested too deep, or has a name that is not a string.
         """
         require_parameters(schema)
         self._schema = schema

@@ -337,11 +337,7 @@ def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exc
 @pytest.mark.parametrize(
     "schema",
     [
-        {"type": "object", "name": "f", "parameters": {}},
-        {"type": ["object", "null"], "name": "f", "parameters": {}},
         {"properties": {}, "name": "f", "parameters": {}},
-        {"type": "custom", "required": [], "name": "f", "input_schema": {}},
-        {"$comment": "A schema", "name": "f", "parameters": {}},
         {"name": "f", "parameters": "none"},
         {"name": {}, "parameters": {}},
         {"properties": {"name": {}}, "function": {"name": "f", "parameters": {}}},
