@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import Enum
 from typing import get_args
 
 from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.values import Word
 
 
 class Llama3ToolsError(Exception):
@@ -32,7 +32,7 @@ class ToolDefinitionError(Llama3ToolsError, ValueError):
     """A tool declaration that is not an OpenAI tool dict, or that contradicts another one."""
 
 
-class ResponseFormatProblem(str, Enum):
+class ResponseFormatProblem(Word):
     """Why an output is not the strict response object: the outermost problem."""
 
     NO_JSON = "no_json"
@@ -51,10 +51,6 @@ class ResponseFormatProblem(str, Enum):
     """The call names a tool that was not declared (principle 1)."""
     TOOL_CHOICE = "tool_choice"
     """No call, or a call of another tool than `tool_choice` demands."""
-
-    def __str__(self) -> str:
-        """Return the bare word, as it is written in logs and JSON."""
-        return self.value
 
 
 class ResponseFormatError(Llama3ToolsError, ValueError):
