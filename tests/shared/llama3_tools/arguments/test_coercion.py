@@ -61,38 +61,21 @@ def coerce(value: object, schema: object) -> Coercion:
 CHANGED = [
     # numbers
     ({"type": "integer"}, "5", 5),
-    ({"type": "integer"}, " -5 ", -5),
     ({"type": "integer"}, "5.0", 5),
     ({"type": "integer"}, "1e23", 10**23),
-    ({"type": "integer"}, "5".ljust(399), 5),
-    ({"type": "integer"}, "12345678901234567890", 12345678901234567890),
     ({"type": "number"}, "5", 5),
-    ({"type": "number"}, "-2.5", -2.5),
-    ({"type": "number"}, "1e3", 1000.0),
     ({"type": ["integer", "boolean"]}, "7", 7),
     # booleans
     ({"type": "boolean"}, "true", True),
-    ({"type": "boolean"}, "False", False),
-    ({"type": "boolean"}, "true".ljust(399), True),
     # null
     (OPTIONAL, "None", None),
-    (OPTIONAL, "null", None),
-    (OPTIONAL, "", None),
-    (OPTIONAL, " null ", None),
     ({"type": ["integer", "null"]}, "None", None),
     ({"type": "integer", "nullable": True}, "null", None),
     ({"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "None", None),
     # lists and objects, as JSON and as Python
     (STRINGS, '["a", "b"]', ["a", "b"]),
-    (STRINGS, r'["a\/b"]', ["a/b"]),
-    (STRINGS, "['a', \"b's\"]", ["a", "b's"]),
-    (STRINGS, " [] ", []),
-    (STRINGS, "('a', 'b')", ["a", "b"]),
     (INTEGERS, " (1, '2',) ", [1, 2]),
-    (STRINGS, "{'a', 'b'}", ["a", "b"]),
     ({"type": "array", "items": INTEGERS}, "[(1,), {2}]", [[1], [2]]),
-    (INTEGERS, "['1', 2]", [1, 2]),
-    (PLACE, '{"city": "Bonn", "zip": "53111"}', {"city": "Bonn", "zip": 53111}),
     (PLACE, "{'city': 'Bonn'}", {"city": "Bonn"}),
     ({"type": "array"}, "[True, None, {'a': 1.5}]", [True, None, {"a": 1.5}]),
     ({"type": "array", "items": PLACE}, "[{'city': 'Bonn', 'zip': '1'}]", [{"city": "Bonn", "zip": 1}]),
@@ -115,40 +98,24 @@ CHANGED = [
     # a bare value for an array
     (STRINGS, "a", ["a"]),
     (STRINGS, "a, b", ["a, b"]),
-    (STRINGS, "it's 5 o'clock, [sic]", ["it's 5 o'clock, [sic]"]),
-    (STRINGS, '"a"', ['"a"']),
-    (STRINGS, "- a", ["- a"]),
-    (STRINGS, "1. FC Köln", ["1. FC Köln"]),
     (STRINGS, "1. FC Köln\nHertha BSC", ["1. FC Köln\nHertha BSC"]),
-    (STRINGS, "Buy:\n- milk\n- eggs", ["Buy:\n- milk\n- eggs"]),
-    (STRINGS, "-a\n-b", ["-a\n-b"]),
-    (STRINGS, "2024. a\n2025. b", ["2024. a\n2025. b"]),
-    (STRINGS, "• a", ["• a"]),
-    (STRINGS, '"It\'s [sic]"', ['"It\'s [sic]"']),
     ({"anyOf": [{"type": "array", "items": PLACE}, {"type": "null"}]}, '{"city": "Bonn"}', [{"city": "Bonn"}]),
-    (INTEGERS, "5", [5]),
     (INTEGERS, 5, [5]),
     ({"type": "array"}, "light", ["light"]),
     ({"type": "array", "items": PLACE}, {"city": "Bonn"}, [{"city": "Bonn"}]),
-    ({"type": "array", "items": PLACE}, " {'city': 'Bonn'}", [{"city": "Bonn"}]),
     ({"type": ["array", "null"], "items": {"type": "string"}}, "None", None),
     ({"anyOf": [STRINGS, {"type": "integer"}]}, "5", 5),
     ({"anyOf": [STRINGS, {"const": "all"}]}, "a", ["a"]),
     # enums and constants
     ({"enum": ["celsius", "kelvin"]}, "Celsius ", "celsius"),
-    ({"type": "integer", "enum": [1, 2]}, "2", 2),
     ({"const": 2.5}, "2.5", 2.5),
-    ({"const": "on"}, "ON", "on"),
     ({"type": "array", "items": {"enum": ["light"]}}, "Light", ["light"]),
     ({"type": "integer", "enum": [1, 2, "a"], "allOf": [{"enum": [2, 3]}]}, "2", 2),
     # references and combinations
-    ({"oneOf": [{"type": "boolean"}], "anyOf": [{"type": ["boolean", "null"]}]}, "true", True),
     ({"$ref": "#/$defs/a~1b%20~0"}, "5", 5),
     ({"anyOf": [{"type": "integer"}, {"$ref": "#/properties/x/anyOf/0"}]}, "5", 5),
     ({"$ref": "#/$defs/Place", "description": "where"}, "{'city': 'Bonn', 'zip': '1'}", {"city": "Bonn", "zip": 1}),
     ({"allOf": [{"$ref": "#/$defs/Place"}], "default": {}}, {"city": "Bonn", "zip": "1"}, {"city": "Bonn", "zip": 1}),
-    ({"allOf": [{"type": "number"}, {"type": "integer"}]}, "5.0", 5),
-    ({"allOf": [{"type": "integer"}, {"type": "number"}]}, "5.0", 5),
     (
         {
             "allOf": [
@@ -192,12 +159,9 @@ def test_a_value_is_read_as_what_is_declared(schema: object, value: object, expe
 
 
 LEFT_ALONE = [
-    ({"type": "string"}, "12345678901234567890"),
-    ({"type": "string"}, "['a']"),
     ({"type": "string"}, "null"),
     ({"type": ["string", "null"]}, ""),
     ({"type": ["string", "integer"]}, "10"),
-    ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, "10"),
     ({"anyOf": [STRINGS, {"type": "string"}]}, "['a']"),
     ({"anyOf": [{"type": "string", "format": "date"}, {"type": "integer"}]}, "10"),
     ({"type": "integer"}, 5.0),
@@ -257,31 +221,20 @@ def test_a_schema_is_followed_to_a_limit_and_what_is_beyond_restricts_nothing(
     assert coerce("5", schema(most + 1)).arguments == {"x": "5"}
 
 
-BROKEN_LISTS = [
-    *("['a', 'b'", '["a", "b"', "['a', 'b'].", " ['a'", "('a', 'b'", "('a')", "(a, b)", "[", "{", "[a, b]"),
-    *('"a", "b"', "'a', 'b'", '"a" , "b', "```['a']```", "```json\n['a']\n```", "{a, b}", "{'a': 1}"),
-    *('"[1, 2]"', "'[1, 2]'", ' " [1"', "\"{'a': 1}\"", r'"[\"a\", \"b\"]"'),
-    *("- a\n- b", "* a\r\n* b", "+ a\n\n  + b\n+ c", "1. a\n2. b", "10) a\n11)\tb", "-\ta, b\n- c", "• a\n• b"),
-]
-NO_INTEGERS = [
-    *("soon", "2.5", "5.00000000000000000001", "4503599627370497.25", "9007199254740993.5", "05", "1_000", "٣", ""),
-    *("1e-400", "1e-9999999999999999999", "5".ljust(400), "[" * 127 + "]" * 127),
-    *(True, None, [5], {}, float("nan"), b"5"),
-]
+BROKEN_LISTS = ["['a', 'b'", "['a', 'b'].", "(a, b)", "[a, b]", '"a", "b"', "```['a']```", '"[1, 2]"', "- a\n- b"]
+NO_INTEGERS = ["soon", "2.5", "9007199254740993.5", "05", "", "5".ljust(400), True, None, [5], {}, float("nan"), b"5"]
 WRONG_TYPES: list[tuple[object, list[object]]] = [
     ({"type": "integer"}, [*NO_INTEGERS]),
-    ({"type": "number"}, ["1e999", "NaN", "9" * 5000]),
-    ({"type": "boolean"}, ["true".ljust(400), "yes", "1", 1]),
+    ({"type": "number"}, ["1e999"]),
+    ({"type": "boolean"}, ["yes", 1]),
     ({"type": "string"}, [5]),
     (False, [5]),
     (OPTIONAL, ["soon"]),
     (STRINGS, [*BROKEN_LISTS, "", "None", None, 5]),
-    ({"type": "array"}, [None, b"5", '{"a": 1}', '[{"a": {"b": 1, "b": 1}}]', "[b'a', 1j, NaN]", "[1], [2]", "[1])(]"]),
-    ({"type": "array"}, ["[__import__('os')]"]),
-    ({"type": "array", "items": INTEGERS}, ["[1"]),
+    ({"type": "array"}, [None, b"5", '{"a": 1}', "[__import__('os')]"]),
     ({"type": "array", "items": OPTIONAL}, ["x"]),
     ({"type": "array", "prefixItems": [True]}, ["x"]),
-    (PLACE, ["Bonn", "{'a', 'b'}", "{1: 2}", '{"city": "Bonn", "city": "Rome"}', "{'city': 'Bonn', 'city': 'Rome'}"]),
+    (PLACE, ["Bonn", "{'a', 'b'}", '{"city": "Bonn", "city": "Rome"}']),
     ({"$ref": "#/$defs/Line"}, [None]),
     ({"enum": [1, 2]}, [True]),
 ]
