@@ -14,7 +14,6 @@ from llama3_tools import (
     RejectionReason,
     TextDelta,
     ToolCall,
-    declare_tools,
     extract,
 )
 from llama3_tools.output.segments import Segment, SegmentKind
@@ -116,9 +115,3 @@ def test_values_are_frozen_and_can_be_pickled():
 def test_a_reason_is_its_word(reason: RejectionReason):
     assert str(reason) == reason.value == f"{reason}"
     assert json.dumps({"reason": reason}) == f'{{"reason": "{reason}"}}'
-
-
-def test_a_tool_without_parameters_takes_none():
-    declared = declare_tools([{"name": "now", "description": None, "parameters": None}])["now"]
-    assert not declared.requires_arguments
-    assert declared.to_openai()["function"] == {"name": "now", "parameters": {"type": "object", "properties": {}}}

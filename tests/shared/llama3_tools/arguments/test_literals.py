@@ -16,14 +16,15 @@ from llama3_tools.arguments.literals import (
 )
 
 
-@pytest.mark.parametrize("text", ["", " ", "None", " null\n"])
-def test_words_for_null(text: str):
-    assert is_null_word(text)
-
-
-@pytest.mark.parametrize("text", ["none", "NULL", "nil", "-", "null.", "[]"])
-def test_no_words_for_null(text: str):
-    assert not is_null_word(text)
+@pytest.mark.parametrize(
+    ("text", "is_null"),
+    [
+        *((text, True) for text in ("", " ", "None", " null\n")),
+        *((text, False) for text in ("none", "NULL", "null.", "[]")),
+    ],
+)
+def test_words_for_null(text: str, is_null: bool):
+    assert is_null_word(text) is is_null
 
 
 @pytest.mark.parametrize(
@@ -103,11 +104,9 @@ def test_lists_and_objects(text: str, value: Any):
 def test_what_stands_between_brackets(text: str):
     assert is_bracketed(text)
     assert looks_like_container(text)
-
-
-@pytest.mark.parametrize("text", ["", "[", "[a", "[a)", "a]", "[a] b", "<a>"])
-def test_what_does_not(text: str):
-    assert not is_bracketed(text)
+    bare = text.strip()
+    for other in ("", bare[1:], bare[:-1], f"{bare[:-1]}>", f"{text} b"):
+        assert not is_bracketed(other)
 
 
 @pytest.mark.parametrize(
@@ -125,18 +124,8 @@ def test_what_begins_as_a_list_or_an_object_does(text: str):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "a, b",
-        "a\nb",
-        "``a``",
-        "'a'",
-        '"a" b',
-        "'a [b]'",
-        "- a",
-        "-a\n-b",
-        "- a\nb\n- c",
-        "a:\n- b\n- c",
-        "1.5\n2.5",
+        *["", "a, b", "a\nb", "``a``", "'a'", '"a" b', "'a [b]'"],
+        *["- a", "-a\n-b", "- a\nb\n- c", "a:\n- b\n- c", "1.5\n2.5", "1. FC Köln\nHertha", "2024. a\n2025. b"],
     ],
 )
 def test_what_does_not_begin_so(text: str):

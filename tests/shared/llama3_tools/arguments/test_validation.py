@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -199,11 +200,6 @@ def test_rules_are_followed_within_each_other_to_a_limit_in_any_thread(reference
             assert len(problems) == is_too_deep
 
 
-def test_a_validator_is_made_once_for_many_calls():
-    validator = ArgumentValidator(whole({"type": "integer"}))
-    assert [len(validator.validate({"x": value})) for value in (1, "1")] == [0, 1]
-
-
 NO_PATTERNS = [r"^\p{L}+$", "a{99999999999}", "(" * 5000 + ")" * 5000]
 
 
@@ -234,9 +230,8 @@ def test_nor_do_unevaluated_properties_then(pattern: str):
     ],
 )
 def test_schemas_of_older_drafts_are_read_as_far_as_they_go(schema: object, value: object, places: list[str]):
-    for draft in ({}, {"$schema": "http://json-schema.org/draft-07/schema#"}):
-        problems = validate_arguments({"x": value}, {**whole(schema), **draft})
-        assert [problem.path for problem in problems] == places
+    problems = validate_arguments({"x": value}, whole(schema))
+    assert [problem.path for problem in problems] == places
 
 
 UNION: dict[str, Any] = {
@@ -314,3 +309,43 @@ def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exc
 )
 def test_a_schema_with_a_name_of_its_own_is_no_tool(schema: dict[str, Any]):
     assert coerce_arguments({}, schema).problems == ()
+
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+NAMED: list[Any] = [DRAFT_7, "http://[", 5]
+PART = {
+    "properties": {
+        "n": {"type": "string", "nullable": True},
+        "p": {"pattern": r"^\p{L}+$"},
+        "t": {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}},
+        "m": {"maximum": 1, "exclusiveMaximum": True},
+    }
+}
+FITS = {"n": None, "p": "1", "t": ["a", 2], "m": 1}
+WRONG = {"n": 5, "p": "1", "t": ["a", 2, "b"], "m": 2}
+
+
+@pytest.mark.parametrize("named", NAMED, ids=repr)
+@pytest.mark.parametrize(
+    "inside",
+    [
+        lambda part: {"properties": {"x": part}},
+        lambda part: {"properties": {"x": {"$ref": "#/$defs/part"}}, "$defs": {"part": part}},
+        lambda part: {"properties": {"x": {"$ref": "#/elsewhere/0"}}, "elsewhere": [part]},
+        lambda part: {"properties": {"x": {"$ref": "#a"}}, "$defs": {"part": {"$anchor": "a", **part}}},
+        lambda part: {"properties": {"x": {"$schema": DRAFT_7, "anyOf": [{"type": "null"}, part]}}},
+    ],
+    ids=["properties", "$defs", "elsewhere", "by its anchor", "anyOf"],
+)
+def test_a_part_is_read_the_same_whatever_draft_it_names(inside: Any, named: object) -> None:
+    schema = inside({"$schema": named, **PART})
+    before = deepcopy(schema)
+    assert validate_arguments({"x": FITS}, schema) == ()
+    assert [problem.path for problem in validate_arguments({"x": WRONG}, schema)] == ["$.x.n", "$.x.t[2]", "$.x.m"]
+    assert schema == before
+
+
+def test_what_only_looks_like_it_stays_what_it_is() -> None:
+    schema = {"properties": {"x": {"enum": [{"$schema": DRAFT_7}]}, "$schema": {"const": 1}}}
+    assert validate_arguments({"x": {"$schema": DRAFT_7}, "$schema": 1}, schema) == ()
+    assert len(validate_arguments({"x": {}, "$schema": 2}, schema)) == 2

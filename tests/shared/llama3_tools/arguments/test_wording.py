@@ -91,10 +91,3 @@ def test_a_schema_of_many_words_is_shortened():
 def test_what_was_found_is_said(value: object, words: str):
     message = problem_at(("a",), "integer", value, ProblemReason.WRONG_TYPE).message
     assert message == f"$.a: expected integer, got {words}"
-
-
-def test_a_missing_parameter_says_what_it_should_be_if_that_is_declared():
-    missing = [
-        problem_at(("a",), words, None, ProblemReason.MISSING_PARAMETER).message for words in ("integer", "anything")
-    ]
-    assert missing == ["$.a: missing, expected integer", "$.a: missing"]
