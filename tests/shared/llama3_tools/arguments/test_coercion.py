@@ -57,6 +57,10 @@ def coerce(value: object, schema: object) -> Coercion:
     return coercion
 
 
+BARE = [
+    *("a", "a, b", "it's 5 o'clock, [sic]", '"a"', '"It\'s [sic]"', "- a", "-a\n-b", "• a", "Buy:\n- milk\n- eggs"),
+    *("1. FC Köln", "1. FC Köln\nHertha BSC", "2024. a\n2025. b"),
+]
 CHANGED = [
     # numbers
     ({"type": "integer"}, "5", 5),
@@ -95,9 +99,7 @@ CHANGED = [
     ),
     ({"type": "array", "items": INTEGERS}, ["[1]", ["2"]], [[1], [2]]),
     # a bare value for an array
-    (STRINGS, "a", ["a"]),
-    (STRINGS, "a, b", ["a, b"]),
-    (STRINGS, "1. FC Köln\nHertha BSC", ["1. FC Köln\nHertha BSC"]),
+    *((STRINGS, text, [text]) for text in BARE),
     ({"anyOf": [{"type": "array", "items": PLACE}, {"type": "null"}]}, '{"city": "Bonn"}', [{"city": "Bonn"}]),
     (INTEGERS, 5, [5]),
     ({"type": "array"}, "light", ["light"]),
@@ -220,8 +222,17 @@ def test_a_schema_is_followed_to_a_limit_and_what_is_beyond_restricts_nothing(
     assert coerce("5", schema(most + 1)).arguments == {"x": "5"}
 
 
-BROKEN_LISTS = ["['a', 'b'", "['a', 'b'].", "(a, b)", "[a, b]", '"a", "b"', "```['a']```", '"[1, 2]"', "- a\n- b"]
-NO_INTEGERS = ["soon", "2.5", "9007199254740993.5", "05", "", "5".ljust(400), True, None, [5], {}, float("nan"), b"5"]
+BROKEN_LISTS = [
+    *("['a', 'b'", '["a", "b"', "['a', 'b'].", " ['a'", "('a', 'b'", "('a')", "(a, b)", "[", "{", "[a, b]"),
+    *('"a", "b"', "'a', 'b'", '"a" , "b', "```['a']```", "```json\n['a']\n```", "{a, b}", "{'a': 1}"),
+    *('"[1, 2]"', "'[1, 2]'", ' " [1"', "\"{'a': 1}\"", r'"[\"a\", \"b\"]"'),
+    *("- a\n- b", "* a\r\n* b", "+ a\n\n  + b\n+ c", "1. a\n2. b", "10) a\n11)\tb", "-\ta, b\n- c", "• a\n• b"),
+]
+NO_INTEGERS = [
+    *("soon", "2.5", "5.00000000000000000001", "4503599627370497.25", "9007199254740993.5", "05", "1_000", "٣", ""),
+    *("1e-400", "1e-9999999999999999999", "5".ljust(400), "[" * 127 + "]" * 127),
+    *(True, None, [5], {}, float("nan"), b"5"),
+]
 WRONG_TYPES: list[tuple[object, list[object]]] = [
     ({"type": "integer"}, [*NO_INTEGERS]),
     ({"type": "number"}, ["1e999"]),
