@@ -51,7 +51,7 @@ class Word(str, Enum):
 
     def __str__(self) -> str:
         """Return the bare word."""
-        return self.value
+        return str.__str__(self)
 
 
 class ProblemReason(Word):
