@@ -21,6 +21,7 @@ ANYTHING = "anything"
 
 _SIMPLE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _OF_PYTHON = {str: "string", bool: "boolean", type(None): "null", int: "integer", list: "array", dict: "object"}
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 _CLOSEST = "of the closest one, "
 _LONG_PATH = 1000  # characters
 
@@ -63,7 +64,7 @@ def either(words: Sequence[str]) -> str:
 def written(value: object) -> str:
     """Return a value as JSON, or nothing for what cannot be written: no JSON, too deep, or an integer without end."""
     try:
-        return shortened(json.dumps(value, ensure_ascii=False))
+        return shortened(_as_json(value))
     except (TypeError, ValueError, RecursionError):
         return ""
 
