@@ -155,21 +155,15 @@ def require_str(value: object, what: str) -> None:
         raise TypeError(f"{what}, got {type(value).__name__}{hint}")
 
 
-def require_type(what: str, value: object, kind: type, cure: str = "") -> None:
-    """Raise a `TypeError` for a value of another type.
+def require_type(what: str, value: object, kind: type) -> None:
+    """Raise a `TypeError` that names what it is for a value of another type.
 
-    >>> require_type("reading", {}, Reading := type("Reading", (), {}), "write Reading()")
+    >>> require_type("reading", {}, type("Reading", (), {}))
     Traceback (most recent call last):
-    TypeError: reading must be a Reading, not a dict: write Reading()
-
-    Args:
-        what: the value's name.
-        value: the value.
-        kind: the type that it has to have.
-        cure: what to do about it, if there is more to say.
+    TypeError: reading must be a Reading, not a dict
     """
     if not isinstance(value, kind):
-        raise TypeError(f"{what} must be {_with_article(kind)}, not {a_type(value)}{cure and ': '}{cure}")
+        raise TypeError(f"{what} must be {_with_article(kind)}, not {a_type(value)}")
 
 
 def require_bool(**options: object) -> None:
