@@ -311,8 +311,7 @@ def _add(whole: _Fit, step: str | int, fit: _Fit | None) -> None:
 
 
 def _misfit(node: Node, value: object) -> _Fit:
-    is_of_type = any(shape.admits_type(value) for shape in node.shapes)
-    reason = ProblemReason.NOT_IN_ENUM if is_of_type else ProblemReason.WRONG_TYPE
+    reason = ProblemReason.NOT_IN_ENUM if json_type(value) in node.types else ProblemReason.WRONG_TYPE
     return _Fit(node, value, value, reason, failures=1)
 
 

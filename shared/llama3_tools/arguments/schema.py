@@ -104,10 +104,6 @@ class Shape:
                 words[words.index("array")] = f"array of {of}"
         return words
 
-    def admits_type(self, value: object) -> bool:
-        """Return whether the value is of a type that fits."""
-        return self.types is None or json_type(value) in self.types
-
     def property(self, name: str) -> Property:
         """Return what is said about a property of this name."""
         found = self._properties.get(name)
@@ -314,12 +310,9 @@ def _types(declared: object) -> frozenset[str] | None:
 
 
 def _patterns(declared: object) -> list[tuple[re.Pattern[str], Any]]:
-    return [_pattern(*item) for item in declared.items()] if isinstance(declared, Mapping) else []
-
-
-def _pattern(pattern: object, schema: object) -> tuple[re.Pattern[str], Any]:
-    regex = readable(str(pattern))
-    return (_EVERY_NAME, True) if regex is None else (regex, schema)
+    items = declared.items() if isinstance(declared, Mapping) else ()
+    read = ((readable(str(pattern)), schema) for pattern, schema in items)
+    return [(_EVERY_NAME, True) if regex is None else (regex, schema) for regex, schema in read]
 
 
 def _listed(schema: Mapping[str, Any], key: str) -> list[Any]:
