@@ -176,14 +176,6 @@ class TestSharing:
 
         assert all(all(result) for result in in_threads(run))
 
-    def test_threads_make_extractors_and_call_the_function_at_once(self):
-        expected = [extract(output, tools=TOOLS, formats="all") for output in OUTPUTS]
-
-        def run(_: int) -> list[Extraction]:
-            return [extract(output, tools=TOOLS, formats="all") for output in OUTPUTS]
-
-        assert in_threads(run) == [expected] * THREADS
-
     async def test_ids_are_unique_across_threads_and_tasks(self):
         output = '{"name": "f", "parameters": {}}' * 4
 

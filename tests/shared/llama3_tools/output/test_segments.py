@@ -60,31 +60,10 @@ CASES = [
         [(TEXT, "Try:\n```python\n"), (QUOTED, "run("), (REJECTED, CALL), (QUOTED, ")\n```")],
     ),
     (f"`````js\n{CALL}\n`````", [(REMOVED, "`````js\n"), (CALLED, CALL), (REMOVED, "\n`````")]),
-    (
-        f"{USER}\n\n{CALL}<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n{CALL}",
-        [
-            (REMOVED, USER),
-            (QUOTED, "\n\n"),
-            (REJECTED, CALL),
-            (QUOTED, "<|eot_id|><|start_header_id|>assistant<|end_header_id|>"),
-            (REMOVED, "\n\n"),
-            (CALLED, CALL),
-        ],
-    ),
     (f"<!-- {CALL} --> Ah.", [(REMOVED, "<!-- "), (CALLED, CALL), (REMOVED, " --> "), (TEXT, "Ah.")]),
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["'), (REMOVED, "<|eot_id|>")]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
     (f"{CALL}{USER}\n{CALL}", [(CALLED, CALL), (REMOVED, f"{USER}\n"), (REJECTED, CALL)]),
-    (
-        f"{CALL} ; <think>; {CALL}</think>",
-        [
-            (CALLED, CALL),
-            (REMOVED, " ; "),
-            (QUOTED, "<think>; "),
-            (REJECTED, CALL),
-            (QUOTED, "</think>"),
-        ],
-    ),
 ]
 
 

@@ -94,16 +94,9 @@ def test_a_prompt_format_that_does_not_exist_is_an_error():
         ("f", None, TypeError, "render_tool_call takes arguments as a mapping or as text, got NoneType"),
     ],
 )
-@pytest.mark.parametrize("prompt_format", FORMATS)
-def test_what_is_no_call_is_not_rendered(
-    name: Any,
-    arguments: Any,
-    error: type[Exception],
-    message: str,
-    prompt_format: PromptFormat,
-):
+def test_what_is_no_call_is_not_rendered(name: Any, arguments: Any, error: type[Exception], message: str):
     with pytest.raises(error) as raised:
-        render_tool_call(name, arguments, prompt_format=prompt_format)
+        render_tool_call(name, arguments)
     assert str(raised.value) == message
 
 
