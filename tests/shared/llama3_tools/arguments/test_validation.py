@@ -27,6 +27,7 @@ BOTH = [
     ({"type": "integer"}, "soon", "wrong_type $.x: expected integer, got"),
     ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, "b", 'not_in_enum $.x: expected "a" or null'),
     ({"anyOf": [False, {"type": "string"}]}, 5, "wrong_type $.x: expected string"),
+    ({"$ref": "#/$defs/n", "enum": [1, 2]}, 3, "not_in_enum $.x: expected 1 or 2"),
     ({"required": ["a b"]}, {}, "missing_parameter $.x['a b']: missing"),
     (
         {"allOf": [{"properties": {"a": {}}}, {"required": ["a"], "properties": {"a": {"type": "integer"}}}]},

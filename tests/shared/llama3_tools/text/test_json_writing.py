@@ -72,3 +72,4 @@ def test_what_is_no_json_is_an_error_or_has_a_default():
     assert write_json({1: 10**5000, None: 1}).startswith('{"1": 1000')
     assert shown([10**5000, {1}]).endswith(', "<set>"]')
     assert write_json([10**5000, "é"]).endswith(', "é"]')
+    assert write_json(["é"]) == '["é"]'
