@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import Enum
 from typing import get_args
 
 from llama3_tools.text.escaping import escape_invisible
+from llama3_tools.values import Word
 
 
 class Llama3ToolsError(Exception):
@@ -32,7 +32,7 @@ class ToolDefinitionError(Llama3ToolsError, ValueError):
     """A tool declaration that is not an OpenAI tool dict, or that contradicts another one."""
 
 
-class ResponseFormatProblem(str, Enum):
+class ResponseFormatProblem(Word):
     """Why an output is not the strict response object: the outermost problem."""
 
     NO_JSON = "no_json"
@@ -51,10 +51,6 @@ class ResponseFormatProblem(str, Enum):
     """The call names a tool that was not declared (principle 1)."""
     TOOL_CHOICE = "tool_choice"
     """No call, or a call of another tool than `tool_choice` demands."""
-
-    def __str__(self) -> str:
-        """Return the bare word, as it is written in logs and JSON."""
-        return self.value
 
 
 class ResponseFormatError(Llama3ToolsError, ValueError):
@@ -75,9 +71,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
         offset: where in the output it goes wrong.
     """
 
-    def __init__(
-        self, problem: ResponseFormatProblem, detail: str, *, expected: str, output: str, offset: int = 0
-    ) -> None:
+    def __init__(self, problem: ResponseFormatProblem, detail: str, expected: str, output: str, offset: int) -> None:
         super().__init__(escape_invisible(f"{problem}: {detail}. Expected {expected}", exact=True))
         self.problem = problem
         """What is wrong, in one word."""
@@ -92,7 +86,7 @@ class ResponseFormatError(Llama3ToolsError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the attributes; an exception pickles by its message otherwise."""
-        return _same_error, (type(self), self.problem, self.detail, self.expected, self.output, self.offset)
+        return type(self), (self.problem, self.detail, self.expected, self.output, self.offset)
 
 
 class StreamStateError(Llama3ToolsError, RuntimeError):
@@ -161,21 +155,15 @@ def require_str(value: object, what: str) -> None:
         raise TypeError(f"{what}, got {type(value).__name__}{hint}")
 
 
-def require_type(what: str, value: object, kind: type, cure: str = "") -> None:
-    """Raise a `TypeError` for a value of another type.
+def require_type(what: str, value: object, kind: type) -> None:
+    """Raise a `TypeError` that names what it is for a value of another type.
 
-    >>> require_type("reading", {}, Reading := type("Reading", (), {}), "write Reading()")
+    >>> require_type("reading", {}, type("Reading", (), {}))
     Traceback (most recent call last):
-    TypeError: reading must be a Reading, not a dict: write Reading()
-
-    Args:
-        what: the value's name.
-        value: the value.
-        kind: the type that it has to have.
-        cure: what to do about it, if there is more to say.
+    TypeError: reading must be a Reading, not a dict
     """
     if not isinstance(value, kind):
-        raise TypeError(f"{what} must be {_with_article(kind)}, not {a_type(value)}{cure and ': '}{cure}")
+        raise TypeError(f"{what} must be {_with_article(kind)}, not {a_type(value)}")
 
 
 def require_bool(**options: object) -> None:
@@ -220,14 +208,3 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
 
 def _with_article(kind: type) -> str:
     return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
-
-
-def _same_error(  # noqa: PLR0913, PLR0917 (what unpickling gives)
-    kind: type[ResponseFormatError],
-    problem: ResponseFormatProblem,
-    detail: str,
-    expected: str,
-    output: str,
-    offset: int,
-) -> ResponseFormatError:
-    return kind(problem, detail, expected=expected, output=output, offset=offset)

@@ -46,7 +46,15 @@ class OpenAIMessage(TypedDict, total=False):
     tool_calls: list[OpenAIToolCall]
 
 
-class ProblemReason(str, Enum):
+class Word(str, Enum):
+    """A word of a closed list, which is its own text in logs and JSON."""
+
+    def __str__(self) -> str:
+        """Return the bare word."""
+        return str.__str__(self)
+
+
+class ProblemReason(Word):
     """Why a value does not fit its schema."""
 
     WRONG_TYPE = "wrong_type"
@@ -65,10 +73,6 @@ class ProblemReason(str, Enum):
     """The value, or the value in its text, is nested too deep to be checked."""
     TOO_MANY = "too_many"
     """The first of the problems that are not listed."""
-
-    def __str__(self) -> str:
-        """Return the bare word, as it is written in logs and JSON."""
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,7 @@ class ToolCall:
         return OpenAIToolCall(id=self.id, type="function", function=function)
 
 
-class RejectionReason(str, Enum):
+class RejectionReason(Word):
     """Why a candidate is not a call. The text of a rejected candidate stays in the content."""
 
     MALFORMED = "malformed"
@@ -184,10 +188,6 @@ class RejectionReason(str, Enum):
     """Longer than `Limits.max_call_length` characters (principle 8)."""
     TOO_MANY = "too_many"
     """A call beyond the first `Limits.max_calls`, or the first of the rejections that are not listed (principle 8)."""
-
-    def __str__(self) -> str:
-        """Return the bare word, as it is written in logs and JSON."""
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)

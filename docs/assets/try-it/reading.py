@@ -35,7 +35,6 @@ __all__ = ["answer"]
 _SPELLED = {
     Option.FORMATS: 'formats="all"',
     Option.TOOLS: "tools",
-    Option.UNKNOWN: 'on_unknown_tool="call"',
     Option.REPAIR: "repair=True",
 }
 _FLAGS = {

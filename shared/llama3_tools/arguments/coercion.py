@@ -64,7 +64,7 @@ def coerce_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> Co
 
     Raises:
         TypeError: `arguments` is not a dict, or `schema` is not a mapping.
-        ToolDefinitionError: `schema` is a whole tool, or has a name that is not a string.
+        ToolDefinitionError: `schema` is a whole tool, is nested too deep, or has a name that is not a string.
     """
     return Coercer(schema).coerce(arguments)
 
@@ -77,7 +77,7 @@ class Coercer:
 
         Raises:
             TypeError: `schema` is not a mapping.
-            ToolDefinitionError: `schema` is a whole tool, or has a name that is not a string.
+            ToolDefinitionError: `schema` is a whole tool, is nested too deep, or has a name that is not a string.
         """
         require_parameters(schema)
         self._schema = schema
@@ -103,17 +103,25 @@ class Coercer:
             problem = ArgumentProblem("$", "object", arguments, ProblemReason.TOO_DEEP, _TOO_DEEP)
             return Coercion(arguments, (), (problem,))
 
+    def misfits(self, arguments: dict[str, Any]) -> Iterator[tuple[Path, ArgumentProblem]]:
+        """Yield what does not fit in arguments as they are written, and where, by what the schema says of types."""
+        found = _Run(0, may_change=False).fit(self._root or self._whole(), arguments, 0, may_wrap=False)
+        return iter(()) if found is None else found.all_problems(())
+
+    def _whole(self) -> Node:
+        self._root = self._reader.node(self._schema)
+        return self._root
+
     def _coerced(self, arguments: dict[str, Any], depth: int) -> Coercion:
         run = _Run(depth)
-        root = self._root = self._root or self._reader.node(self._schema)
-        found = run.fit(root, arguments, 0, may_wrap=False)
+        found = run.fit(self._root or self._whole(), arguments, 0, may_wrap=False)
         if found is None:
             return Coercion(arguments)
         value = copied(found.value) if run.reads_twice and found.changes else found.value
         changes = tuple(islice(found.all_changes(()), MAX_LISTED + 1))
         if len(changes) > MAX_LISTED:
             changes = (*changes[:-1], ArgumentChange("$", found.node.declared, arguments, value))
-        return Coercion(value, changes, listed(found.all_problems(())))
+        return Coercion(value, changes, listed(problem for _, problem in found.all_problems(())))
 
 
 @dataclass(slots=True)
@@ -147,26 +155,28 @@ class _Fit:
             for step, fit in self.inside:
                 yield from fit.all_changes((*path, step))
 
-    def all_problems(self, path: Path) -> Iterator[ArgumentProblem]:
+    def all_problems(self, path: Path) -> Iterator[tuple[Path, ArgumentProblem]]:
         if self.reason is not None:
             declared = "" if self.reason is ProblemReason.UNKNOWN_PARAMETER else self.node.declared
-            yield problem_at(path, declared, self.before, self.reason, detail=self._described(path))
+            yield path, problem_at(path, declared, self.before, self.reason, detail=self._described(path))
         for step, fit in self.inside:
             yield from fit.all_problems((*path, step))
 
     def _described(self, path: Path) -> str:
         if self.closest is None:
             return self.detail
-        return no_alternative(next(self.closest.all_problems(path)))
+        _, problem = next(self.closest.all_problems(path))
+        return no_alternative(problem)
 
 
 class _Run:
     """One coercion. No schema makes it slow: each container is looked at once for each node, each text read once."""
 
-    __slots__ = ("_levels", "_read", "_seen", "reads_twice")
+    __slots__ = ("_levels", "_may_change", "_read", "_seen", "reads_twice")
 
-    def __init__(self, levels: int) -> None:
+    def __init__(self, levels: int, *, may_change: bool = True) -> None:
         self._levels = levels
+        self._may_change = may_change
         # By ids, which stay the nodes' and values' own as long as these are kept here; and by depth.
         self._seen: dict[tuple[int, int, int], tuple[Node, object, _Fit | None]] = {}
         self._read: dict[int, tuple[str, list[Any] | dict[str, Any] | None]] = {}
@@ -176,7 +186,7 @@ class _Run:
     def fit(self, node: Node, value: Any, depth: int, *, may_wrap: bool) -> _Fit | None:  # noqa: ANN401 (JSON)
         """Make a value fit; `None` if it already does."""
         as_written = self._as_written(node, value, depth)
-        if as_written is None or not as_written.failures:
+        if as_written is None or not as_written.failures or not self._may_change:
             return as_written
         best = as_written
         for reading in self._readings(node, value) if isinstance(value, str) else ():
@@ -275,6 +285,8 @@ class _Run:
                 if fit is None:
                     continue
                 whole.is_meant = whole.is_meant and not (fit.failures and found.node.is_constant)
+            elif not (found.is_forbidden or self._may_change):
+                continue  # a name that is not declared is no misfit
             else:
                 reason, detail = ProblemReason.UNKNOWN_PARAMETER, unknown_name(shape.names)
                 fit = _Fit(found.node, member, member, reason, detail, failures=int(found.is_forbidden), strangers=1)
@@ -299,8 +311,7 @@ def _add(whole: _Fit, step: str | int, fit: _Fit | None) -> None:
 
 
 def _misfit(node: Node, value: object) -> _Fit:
-    is_of_type = any(shape.admits_type(value) for shape in node.shapes)
-    reason = ProblemReason.NOT_IN_ENUM if is_of_type else ProblemReason.WRONG_TYPE
+    reason = ProblemReason.NOT_IN_ENUM if json_type(value) in node.types else ProblemReason.WRONG_TYPE
     return _Fit(node, value, value, reason, failures=1)
 
 

@@ -16,18 +16,15 @@ class AllowedValues:
     (True, False, True)
     """
 
-    __slots__ = ("_containers", "_scalars", "values")
+    __slots__ = ("_keys", "values")
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.values = values
-        self._scalars = {_key(one) for one in values if not isinstance(one, (dict, list))}
-        self._containers = {_key(one) for one in values if isinstance(one, (dict, list))}
+        self._keys = set(map(_key, values))
 
     def __contains__(self, value: object) -> bool:
         """Return whether a value equals one of them."""
-        if isinstance(value, (dict, list)):
-            return bool(self._containers) and _key(value) in self._containers
-        return _key(value) in self._scalars
+        return _key(value) in self._keys
 
 
 def has_twice(items: Sequence[object]) -> bool:

@@ -15,17 +15,19 @@ from typing import Any, NamedTuple
 from llama3_tools.arguments.equality import AllowedValues
 from llama3_tools.arguments.patterns import readable
 from llama3_tools.arguments.references import resolve_reference
-from llama3_tools.arguments.wording import declared_as, json_type
+from llama3_tools.arguments.wording import ANYTHING, MAX_NAMED, either, json_type, written
+from llama3_tools.values import shortened
 
 _TYPES = {
     "string": frozenset({"string"}),
-    "boolean": frozenset({"boolean"}),
-    "null": frozenset({"null"}),
     "integer": frozenset({"integer"}),
     "number": frozenset({"integer", "number"}),
+    "boolean": frozenset({"boolean"}),
     "array": frozenset({"array"}),
     "object": frozenset({"object"}),
+    "null": frozenset({"null"}),
 }
+"""What each type takes, in the order in which they are named."""
 _EVERY_NAME = re.compile("")
 _CONDITIONALS = ("if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 
@@ -33,6 +35,7 @@ _CONDITIONALS = ("if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 _MAX_ALTERNATIVES = 128
 _MAX_NESTING = 64
 _MAX_STEPS = 1000
+_MAX_NAMED_LEVELS = 3  # of arrays in arrays
 
 
 class Property(NamedTuple):
@@ -87,9 +90,19 @@ class Shape:
             return False
         return not self.allowed or all(value in allowed for allowed in self.allowed)
 
-    def admits_type(self, value: object) -> bool:
-        """Return whether the value is of a type that fits."""
-        return self.types is None or json_type(value) in self.types
+    def words(self, levels: int) -> list[str]:
+        """Return what there is for a value, each in words, with the items of arrays to so many levels."""
+        if self.allowed:
+            return [written(value) for value in self.allowed[0].values if self.admits(value)]
+        if self.types is None:
+            return [ANYTHING]
+        words = [kind for kind in _TYPES if kind in self.types and not (kind == "integer" and "number" in self.types)]
+        if "array" in words and levels and not self.has_prefix:
+            items = self.item(0).words(levels - 1)
+            if items and items != [ANYTHING]:
+                of = f"({either(items)})" if len(items) > 1 else items[0]
+                words[words.index("array")] = f"array of {of}"
+        return words
 
     def property(self, name: str) -> Property:
         """Return what is said about a property of this name."""
@@ -131,11 +144,9 @@ class Shape:
 class Node:
     """A schema, as the alternatives that there are for a value."""
 
-    __slots__ = ("_declared", "_folded", "_root", "_schema", "shapes", "types")
+    __slots__ = ("_declared", "_folded", "shapes", "types")
 
-    def __init__(self, schema: object, root: object, shapes: Sequence[Shape]) -> None:
-        self._schema = schema
-        self._root = root
+    def __init__(self, shapes: Sequence[Shape]) -> None:
         self._declared: str | None = None
         self._folded: dict[str, set[str]] | None = None
         self.shapes = shapes
@@ -151,10 +162,14 @@ class Node:
 
     @property
     def declared(self) -> str:
-        """The schema in a few words."""
+        """The schema in a few words: `array of (integer or null)`."""
         if self._declared is None:
-            self._declared = declared_as(self._schema, self._root)
+            self._declared = shortened(either(self.words(_MAX_NAMED_LEVELS)))
         return self._declared
+
+    def words(self, levels: int) -> list[str]:
+        """Return the alternatives, each in words."""
+        return list(dict.fromkeys(chain.from_iterable(shape.words(levels) for shape in self.shapes[:MAX_NAMED])))
 
     @property
     def is_constant(self) -> bool:
@@ -191,9 +206,7 @@ class SchemaReader:
         node = self._nodes.get(key)
         if node is None:
             self._steps = 0
-            shapes = [Shape(parts, self) for parts in self._all(schemas, frozenset())]
-            schema = schemas[0] if len(schemas) == 1 else {"allOf": list(schemas)}
-            node = self._nodes[key] = Node(schema, self._root, shapes)
+            node = self._nodes[key] = Node([Shape(parts, self) for parts in self._all(schemas, frozenset())])
         return node
 
     def _referred(self, schema: object) -> object:
@@ -297,12 +310,9 @@ def _types(declared: object) -> frozenset[str] | None:
 
 
 def _patterns(declared: object) -> list[tuple[re.Pattern[str], Any]]:
-    return [_pattern(*item) for item in declared.items()] if isinstance(declared, Mapping) else []
-
-
-def _pattern(pattern: object, schema: object) -> tuple[re.Pattern[str], Any]:
-    regex = readable(str(pattern))
-    return (_EVERY_NAME, True) if regex is None else (regex, schema)
+    items = declared.items() if isinstance(declared, Mapping) else ()
+    read = ((readable(str(pattern)), schema) for pattern, schema in items)
+    return [(_EVERY_NAME, True) if regex is None else (regex, schema) for regex, schema in read]
 
 
 def _listed(schema: Mapping[str, Any], key: str) -> list[Any]:

@@ -84,13 +84,13 @@ def _prepared(schema: Any) -> Any:  # noqa: ANN401 (JSON)
         if "additionalItems" in copy:
             copy["items"] = copy["additionalItems"]
     for key, value in copy.items():
-        if key in WITH_NAMED and isinstance(value, Mapping):  # of the schema `false`, the library does not say where
-            copy[key] = {name: {"not": {}} if inner is False else _prepared(inner) for name, inner in value.items()}
+        if key in WITH_NAMED and isinstance(value, Mapping):
+            copy[key] = {name: _prepared(inner) for name, inner in value.items()}
         elif key not in _VALUES:
             copy[key] = _prepared(value)
     patterns = copy.get("patternProperties")
     if isinstance(patterns, Mapping) and not all(map(readable, patterns)):
-        copy["patternProperties"] = {"": True}  # any name may be declared by it
+        copy["patternProperties"] = {"^": True}  # any name may be declared by it
     return copy
 
 
@@ -135,7 +135,7 @@ def _enum(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[Va
     if allowed is None:
         allowed = _run.enums[id(wanted)] = AllowedValues(wanted)
     if value not in allowed:
-        yield ValidationError("")
+        yield ValidationError("none of the values that are allowed")
 
 
 def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401
@@ -144,21 +144,8 @@ def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Ite
         yield ValidationError("has an item twice")
 
 
-def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401
-    """Look at the names in their order, and tell each that is not allowed, if the library has a set of them."""
-    patterns = list(filter(None, map(readable, schema.get("patternProperties", ()))))
-    for name, member in value.items() if isinstance(value, dict) else ():
-        if name in schema.get("properties", ()) or any(regex.search(name) for regex in patterns):
-            continue
-        if wanted is False:
-            yield ValidationError("", path=[name], instance=member)
-        else:
-            yield from validator.descend(member, wanted, path=name)
-
-
 _RULES: dict[str, Rule] = {
     **Draft202012Validator.VALIDATORS,
-    "additionalProperties": _additional_properties,
     "enum": _enum,
     "uniqueItems": _unique_items,
 }

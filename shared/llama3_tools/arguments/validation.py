@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, groupby, islice
 from typing import Any, TypeAlias
 
-from llama3_tools.arguments.wording import (
-    MAX_LISTED,
-    Path,
-    declared_as,
-    listed,
-    no_alternative,
-    problem_at,
-    said_of,
-    unknown_name,
-)
+from llama3_tools.arguments.coercion import Coercer
+from llama3_tools.arguments.schema import SchemaReader
+from llama3_tools.arguments.wording import MAX_LISTED, Path, listed, problem_at, said_of
 from llama3_tools.errors import ToolDefinitionError, of_extra
-from llama3_tools.tools.schema_check import require_parameters, schema_flaw
+from llama3_tools.tools.schema_check import schema_flaw
 from llama3_tools.values import ArgumentProblem, ProblemReason
 
 _Error: TypeAlias = Any
 """A `jsonschema.ValidationError`, whose attributes may be unset, say its types."""
-_SHOWN = (None, "type", "enum", "const")
-"""Of which it is said what was expected, and what was found; `None` is the schema `false`."""
-_REASONS = {
-    None: ProblemReason.WRONG_TYPE,
+_REASONS: dict[str | None, ProblemReason] = {
+    None: ProblemReason.WRONG_TYPE,  # the schema `false`
     "type": ProblemReason.WRONG_TYPE,
     "enum": ProblemReason.NOT_IN_ENUM,
     "const": ProblemReason.NOT_IN_ENUM,
-    "unevaluatedProperties": ProblemReason.UNKNOWN_PARAMETER,
+    "required": ProblemReason.MISSING_PARAMETER,
+    "additionalProperties": ProblemReason.UNKNOWN_PARAMETER,
+    **dict.fromkeys(("anyOf", "oneOf", "items"), ProblemReason.INVALID_VALUE),
 }
-_Problem = tuple[Path, ArgumentProblem]
+"""The rules about types, of which coercion says more. The others are about values."""
 
 
 def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> tuple[ArgumentProblem, ...]:
@@ -39,7 +32,7 @@ def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> 
 
     >>> schema = {"type": "object", "properties": {"days": {"type": "integer", "maximum": 14}}}
     >>> [problem.message for problem in validate_arguments({"days": 30}, schema)]
-    ['$.days: the integer 30 is greater than the maximum of 14']
+    ['$.days: 30 is greater than the maximum of 14']
 
     Args:
         arguments: the arguments, with JSON values.
@@ -66,15 +59,14 @@ class ArgumentValidator:
             ToolDefinitionError: the schema does not have the shape of one, or is a whole tool.
             TypeError: `schema` is not a mapping.
         """
-        require_parameters(schema)
+        self._coercer = Coercer(schema)
         if (flaw := schema_flaw(schema)) is not None:
             raise ToolDefinitionError(f"no JSON Schema: {flaw}")
         to_do = "validate_arguments needs jsonschema 4.21 or newer: pip install 'llama3-tools[validation]'"
         with of_extra(to_do, "attrs", "jsonschema", "referencing"):
             from llama3_tools.arguments.standard import find_errors, validator_for  # noqa: PLC0415 (the extra)
-        self._root = schema
-        self._declared: dict[int, str] = {}
         self._validator = validator_for(schema)
+        self._reader = SchemaReader(self._validator.schema)
         self._find = find_errors
 
     def validate(self, arguments: dict[str, Any]) -> tuple[ArgumentProblem, ...]:
@@ -85,92 +77,44 @@ class ArgumentValidator:
         """
         if not isinstance(arguments, dict):
             raise TypeError(f"arguments must be a dict, got {type(arguments).__name__}")
-        found: dict[tuple[Path, ProblemReason, str, str], ArgumentProblem] = {}
-        places = set[Path]()
         try:
-            errors = self._find(self._validator, arguments)
-            for path, problem in self._all_problems(errors, ()):
-                found.setdefault((path, problem.reason, problem.declared, problem.message), problem)
-                places.add(path)
-                if len(places) > MAX_LISTED:
-                    break
+            return listed(self._problems(arguments))
         except RecursionError:  # by the arguments, by a schema that is a reference to itself, or by the caller's frames
             detail = "nested too deep to be checked"
             return (problem_at((), "object", arguments, ProblemReason.TOO_DEEP, detail=detail),)
-        of_wrong_type = {path for path, reason, *_ in found if reason is ProblemReason.WRONG_TYPE}
-        return listed(
-            problem
-            for (path, reason, *_), problem in found.items()  # what is of another type is none of the values either
-            if reason is not ProblemReason.NOT_IN_ENUM or path not in of_wrong_type
-        )
 
-    def _all_problems(self, errors: Iterable[_Error], above: Path) -> Iterator[_Problem]:
-        told = set[tuple[Path, int]]()
-        for error in errors:
-            path = (*above, *error.relative_path)
-            if error.validator == "required":  # the library has an error for each name, which it does not say
-                if (path, id(error.schema)) not in told:
-                    yield from self._missing(path, error)
-                told.add((path, id(error.schema)))
-            elif error.validator == "additionalProperties":
-                detail = unknown_name(error.schema.get("properties", {}))
-                yield path, problem_at(path, "", error.instance, ProblemReason.UNKNOWN_PARAMETER, detail=detail)
-            elif error.validator in {"anyOf", "oneOf"} and error.context:
-                yield from self._alternatives(path, error)
-            else:
-                reason = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE)
-                declared = self._declared_as(error.schema)
-                detail = ""
-                if error.validator not in _SHOWN:
-                    detail = said_of(error.instance, error.message, error.validator, error.validator_value)
-                yield path, problem_at(path, declared, error.instance, reason, detail=detail)
-
-    def _declared_as(self, schema: object) -> str:
-        """Put a schema into words, once for all of its problems."""
-        if id(schema) not in self._declared:  # the validator keeps it alive
-            self._declared[id(schema)] = declared_as(schema, self._root)
-        return self._declared[id(schema)]
-
-    def _missing(self, path: Path, error: _Error) -> Iterator[_Problem]:
-        properties = error.schema.get("properties", {})
-        for name in error.validator_value:
-            if name not in error.instance:
-                declared = self._declared_as(properties.get(name, True))
-                yield (*path, name), problem_at((*path, name), declared, None, ProblemReason.MISSING_PARAMETER)
-
-    def _alternatives(self, path: Path, error: _Error) -> Iterator[_Problem]:
-        """Report what is wrong with the alternative that was meant, or that there is none."""
-        branches = _branches(error)
-        meant = [branch for branch in branches if _is_meant(branch)]
-        if len(meant) == 1:
-            yield from self._all_problems(meant[0], path)
-            return
-        own_rules = [{inner.validator for inner in branch if not inner.relative_path} for branch in branches]
-        if not meant and all(not rules.isdisjoint(_SHOWN) for rules in own_rules):
-            is_of_type = any(rules.isdisjoint(("type", None)) for rules in own_rules)
-            reason, detail = ProblemReason.NOT_IN_ENUM if is_of_type else ProblemReason.WRONG_TYPE, ""
-        else:
-            closest_branch: list[_Error] = min(meant or branches, key=len)
-            _, closest = next(self._all_problems(closest_branch, path))
-            reason, detail = ProblemReason.NO_ALTERNATIVE, no_alternative(closest)
-        declared = self._declared_as(error.schema)
-        yield path, problem_at(path, declared, error.instance, reason, detail=detail)
+    def _problems(self, arguments: dict[str, Any]) -> Iterable[ArgumentProblem]:
+        """Return what is wrong with types, as coercion tells it, and what else the library finds."""
+        errors = list(islice(self._find(self._validator, arguments), MAX_LISTED + 1))
+        if not errors:
+            return ()
+        found = dict.fromkeys(islice(self._coercer.misfits(arguments), MAX_LISTED + 1))
+        told = {path[:length] for path, _ in found for length in range(len(path) + 1)}
+        steps = iter(range(MAX_LISTED))
+        for path, error in chain.from_iterable(_of_values(error, (), told, steps) for error in errors):
+            reason = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE)
+            detail = said_of(error.message, error.validator, error.validator_value)
+            declared = self._reader.node(error.schema).declared
+            found[path, problem_at(path, declared, error.instance, reason, detail=detail)] = None
+        return (problem for _, problem in found)
 
 
-def _branches(error: _Error) -> list[list[_Error]]:
-    """Return what is wrong with each alternative. All of them, at all depths, may be very many."""
-    # The schema `false` as an alternative has no path.
-    branches = groupby(error.context, lambda inner: next(iter(inner.relative_schema_path), None))
-    return [list(errors) for _, errors in branches]
+def _of_values(error: _Error, above: Path, told: Collection[Path], steps: Iterator[int]) -> list[tuple[Path, _Error]]:
+    """Return what an error says that is not told: of alternatives, what is wrong with the only one whose types fit.
 
-
-def _is_meant(branch: list[_Error]) -> bool:
-    """Return whether the value may have been meant for an alternative: not if its type or a constant of it differs."""
-    for error in branch:
-        depth, rule = len(error.relative_path), error.validator
-        is_constant = rule == "const" or (rule == "enum" and len(error.validator_value) == 1)
-        if (depth == 0 and rule in _SHOWN) or (depth == 1 and is_constant):
-            return False
-        if depth == 0 and error.context and not any(map(_is_meant, _branches(error))):
-            return False
-    return True
+    Args:
+        error: the error.
+        above: the place that its path begins at.
+        told: the places of what is wrong with types, and all that they are in.
+        steps: one for each error whose alternatives are looked at: within each other, they may be very many.
+    """
+    path = (*above, *error.relative_path)
+    alternatives = error.context if next(steps, None) is not None else ()
+    meant: list[list[tuple[Path, _Error]]] = []
+    for _, branch in groupby(alternatives, lambda inner: next(iter(inner.relative_schema_path), None)):
+        said = list(chain.from_iterable(_of_values(inner, path, told, steps) for inner in branch))
+        if said and all(inner.validator not in _REASONS for _, inner in said):
+            meant.append(said)
+    if len(meant) == 1:
+        return meant[0]
+    return [] if error.validator in _REASONS and path in told else [(path, error)]

@@ -24,7 +24,6 @@ STYLES = {
 _FLAGS = {
     Option.FORMATS: "--format all",
     Option.TOOLS: "--tools",
-    Option.UNKNOWN: "--on-unknown-tool call",
     Option.REPAIR: "--repair",
 }
 _MARGIN = "  "

@@ -170,11 +170,12 @@ def _advice(reason: RejectionReason) -> list[str]:
 
 def _with_other_options(others: Sequence[OtherCall], spelled: Mapping[Option, str]) -> list[str]:
     """Say with which options there is a call in a place, and which call it is."""
-    by_call: dict[str, list[str]] = defaultdict(list)
-    for other in others:
-        call = shortened(escape_invisible(f"{other.call.name} {other.call.arguments_json}", exact=True), 60)
-        by_call[call].append(f"with {' and '.join(_written(option, other, spelled) for option in other.options)}")
-    return [f"{', or '.join(dict.fromkeys(options))}, it is a call: {call}" for call, options in by_call.items()]
+    said = (
+        f"with {' and '.join(_written(option, other, spelled) for option in other.options)}, it is a call: "
+        + shortened(escape_invisible(f"{other.call.name} {other.call.arguments_json}", exact=True), 60)
+        for other in others
+    )
+    return list(dict.fromkeys(said))
 
 
 def _written(option: Option, other: OtherCall, spelled: Mapping[Option, str]) -> str:

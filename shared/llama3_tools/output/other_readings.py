@@ -33,13 +33,11 @@ _NAMES = (
 class Option(Enum):
     """An option by which more may count as a call."""
 
-    FORMATS = "formats"
-    """All of them."""
     TOOLS = "tools"
     """With a declaration of the tool."""
-    UNKNOWN = "on_unknown_tool"
-    """Which lets such calls through."""
     REPAIR = "repair"
+    FORMATS = "formats"
+    """All of them, if fewer were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +47,11 @@ class OtherCall:
     call: ToolCall
     """The call."""
     options: tuple[Option, ...]
-    """Those options. Without any of them, there is no call in this place."""
+    """Those options: the first of those tried."""
 
 
 def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> list[OtherCall]:
-    """Return the calls that an output without calls would have with another option.
+    """Return the calls that an output would have with other options, where it has none.
 
     >>> (f,) = other_calls(Extractor(), "f(a=1)")
     >>> print(*(option.value for option in f.options), f.call)
@@ -65,14 +63,15 @@ def other_calls(extractor: Extractor, text: str, *, complete: bool = True) -> li
         complete: whether the model ended its turn, rather than a limit.
     """
     read = extractor.extract(text, complete=complete)
+    in_all_formats = _with(extractor, (Option.FORMATS,), ()).extract(text, complete=complete)
+    names = dict.fromkeys((*_names(text), *_named(read), *_named(in_all_formats)))
     found = [call.span for call in read.tool_calls]
     others: list[OtherCall] = []
-    names = dict.fromkeys((*_names(text), *_named(read)))
     for options in _to_try(extractor):
-        extraction = _with(extractor, options, names).extract(text, complete=complete)
-        names.update(dict.fromkeys(_named(extraction)))
-        calls = [call for call in extraction.tool_calls if first_overlap(found, call.span) is None]
-        others += [OtherCall(call, options) for call in calls if not _is_found(others, call, options)]
+        calls = _with(extractor, options, names).extract(text, complete=complete).tool_calls
+        new = [OtherCall(call, options) for call in calls if first_overlap(found, call.span) is None]
+        found = sorted((*found, *(other.call.span for other in new)))
+        others += new
     return others
 
 
@@ -93,22 +92,15 @@ def _declaring(names: tuple[str, ...], options: ReadOptions) -> Extractor:
 
 
 def _to_try(extractor: Extractor) -> list[tuple[Option, ...]]:
-    """Return the options to try, last those that declare the tools that the others named."""
-    now, has_tools = extractor.options, extractor.tools is not None
-    sets: list[tuple[Option, ...]] = []
-    if now.formats != _ALL:
+    """Return the options to try, first what asks for the least."""
+    sets: list[tuple[Option, ...]] = [(Option.TOOLS,)]
+    if not extractor.options.repair:
+        sets.append((Option.TOOLS, Option.REPAIR))
+        if extractor.tools is not None:
+            sets.insert(0, (Option.REPAIR,))
+    if extractor.options.formats is not None:
         sets.append((Option.FORMATS,))
-    if has_tools and now.on_unknown_tool != "call":
-        sets.append((Option.UNKNOWN,))
-    if has_tools and not now.repair:
-        sets.append((Option.REPAIR,))
-    sets.append((Option.TOOLS,))
-    return sets if now.repair else [*sets, (Option.TOOLS, Option.REPAIR)]
-
-
-def _is_found(others: Sequence[OtherCall], call: ToolCall, options: Collection[Option]) -> bool:
-    """Return whether some of the options do already."""
-    return any({*other.options} < {*options} and first_overlap([other.call.span], call.span) == 0 for other in others)
+    return sets
 
 
 def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str]) -> Extractor:
@@ -125,7 +117,6 @@ def _with(extractor: Extractor, options: Collection[Option], names: Iterable[str
     others = replace(
         now,
         formats=_ALL if Option.FORMATS in options else now.formats,
-        on_unknown_tool="call" if Option.UNKNOWN in options else now.on_unknown_tool,
         repair=now.repair or Option.REPAIR in options,
     )
     return Extractor(None if tools is None else tools.values(), options=others)

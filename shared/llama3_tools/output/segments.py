@@ -7,7 +7,7 @@ from enum import Enum
 from itertools import chain, pairwise
 
 from llama3_tools.extractor import Extractor
-from llama3_tools.output.spans import index_at, joined
+from llama3_tools.output.spans import index_at
 from llama3_tools.values import Extraction, fields_shown
 
 
@@ -70,7 +70,6 @@ def read_segments(extractor: Extractor, text: str, *, complete: bool = True) -> 
     trace = stream.keep_trace()
     extraction = stream.read_whole(text, complete=complete)
     calls = [call.span for call in extraction.tool_calls]
-    kept, quoted = joined(trace.kept), joined(trace.quoted)
     rejected = [one.span for one in extraction.rejections]
 
     def became(at: int) -> tuple[SegmentKind, int | None]:
@@ -78,11 +77,11 @@ def read_segments(extractor: Extractor, text: str, *, complete: bool = True) -> 
             return SegmentKind.CALL, call
         if (rejection := index_at(rejected, at)) is not None:
             return SegmentKind.REJECTED, rejection
-        if index_at(kept, at) is None:
+        if index_at(trace.kept, at) is None:
             return SegmentKind.REMOVED, None
-        return SegmentKind.TEXT if index_at(quoted, at) is None else SegmentKind.QUOTED, None
+        return SegmentKind.TEXT if index_at(trace.quoted, at) is None else SegmentKind.QUOTED, None
 
-    edges = sorted({0, len(text), *chain.from_iterable((*calls, *kept, *quoted, *rejected))})
+    edges = sorted({0, len(text), *chain.from_iterable((*calls, *trace.kept, *trace.quoted, *rejected))})
     segments: list[Segment] = []
     begun = 0
     for at, end in pairwise(edges):

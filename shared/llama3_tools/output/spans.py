@@ -1,26 +1,11 @@
-"""Spans of an output, in order: to join them and to find one of them."""
+"""Spans of an output, in order, to find one of them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from llama3_tools.values import Span
-
-
-def joined(spans: Iterable[Span]) -> list[Span]:
-    """Return spans, those joined that touch.
-
-    >>> joined([(0, 2), (2, 4), (5, 6)])
-    [(0, 4), (5, 6)]
-    """
-    whole: list[Span] = []
-    for start, end in spans:
-        if whole and whole[-1][1] == start:
-            whole[-1] = whole[-1][0], end
-        else:
-            whole.append((start, end))
-    return whole
 
 
 def first_overlap(spans: Sequence[Span], span: Span) -> int | None:

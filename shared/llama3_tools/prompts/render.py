@@ -195,17 +195,12 @@ def render_tool_calls(
         prompt_format: the form in which to write.
 
     Raises:
-        TypeError: `calls` are not pairs, a name is not a `str`, or arguments are neither a mapping nor one.
+        TypeError: a name is not a `str`, or arguments are neither a mapping nor one.
         ValueError: a name is empty, or `prompt_format` none of the formats.
     """
     _require_format(prompt_format)
     written, are_items = [], prompt_format == "pythonic"
-    for call in calls:
-        match call:
-            case (name, arguments):
-                pass
-            case _:
-                raise TypeError(f"render_tool_calls takes pairs of a name and arguments, got {type(call).__name__}")
+    for name, arguments in calls:
         one = render_tool_call(name, arguments, prompt_format=prompt_format)
         are_items = are_items and one.startswith("[") and parse_whole(written_arguments(arguments)) is not None
         written.append(one)

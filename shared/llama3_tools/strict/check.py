@@ -109,7 +109,7 @@ class _Format:
     def error(self, problem: _Problem, offset: int, detail: str) -> ResponseFormatError:
         """Return the error for the outermost thing in which the output is not the object of the format."""
         expected, detail = f"one JSON object and nothing else: {self.shape}", f"{detail}, at offset {offset}"
-        return ResponseFormatError(problem, detail, expected=expected, output=self.output, offset=offset)
+        return ResponseFormatError(problem, detail, expected, self.output, offset)
 
 
 def _check_output(wanted: _Format) -> None:

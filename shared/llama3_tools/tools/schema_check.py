@@ -24,22 +24,10 @@ WITH_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "
 
 _OF_A_VALUE = ("$ref", "allOf", "anyOf", "const", "enum", "oneOf", "type")
 """What a parameter that is declared at all has one of."""
-_KEYWORDS = frozenset(
-    (
-        *(*WITH_ONE, *WITH_SEVERAL, *WITH_NAMED, *_OF_A_VALUE),
-        *("contentEncoding", "contentMediaType", "default", "dependencies", "dependentRequired", "deprecated"),
-        *("description", "examples", "exclusiveMaximum", "exclusiveMinimum", "extends", "format", "maxContains"),
-        *("maxItems", "maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties"),
-        *("minimum", "multipleOf", "pattern", "readOnly", "required", "title", "uniqueItems", "writeOnly"),
-        *("discriminator", "example", "externalDocs", "nullable", "xml"),  # OpenAPI's
-    )
-)
-"""Those of any draft, but for three old ones without an object: `disallow`, `divisibleBy` and `id`."""
-_OF_A_SCHEMA = _KEYWORDS - {"deprecated", "description", "examples", "title", "type"}
-"""Those that a tool dict has not as well; the type of Anthropic's is "custom"."""
+_KEYWORDS = frozenset((*WITH_ONE, *WITH_SEVERAL, *WITH_NAMED, *_OF_A_VALUE, "dependencies"))
+"""Those whose value may look like a parameter."""
 
-_MAX_DEPTH = 256
-_TOO_DEEP = f"it is nested deeper than {_MAX_DEPTH} levels"  # which could not be copied, were the stack rather full
+_MAX_DEPTH = 256  # what is deeper could not be copied, were the stack rather full
 
 
 def require_parameters(schema: object) -> None:
@@ -47,7 +35,7 @@ def require_parameters(schema: object) -> None:
 
     Raises:
         TypeError: it is not a mapping.
-        ToolDefinitionError: it is a tool dict, or names of its keys or parameters are not strings.
+        ToolDefinitionError: it is a tool dict, nested too deep, or has a name that is not a string.
     """
     if not isinstance(schema, Mapping):
         raise TypeError(f'schema is the "parameters" of a tool, a JSON Schema object, not {a_type(schema)}')
@@ -55,7 +43,7 @@ def require_parameters(schema: object) -> None:
     if key is not None:
         raise ToolDefinitionError(f'this is a whole tool, not the schema of its arguments: pass its "{key}"')
     flaw = _structural_flaw(schema) or _flat_flaw(schema)
-    if flaw not in (None, _TOO_DEEP):
+    if flaw is not None:
         raise ToolDefinitionError(f"no JSON Schema: {flaw}")
 
 
@@ -70,9 +58,13 @@ def schema_flaw(schema: Mapping[str, Any]) -> str | None:
     Args:
         schema: the schema of an object.
     """
-    flaw = _json_flaw(schema) or _structural_flaw(schema) or _flat_flaw(schema)
+    flaw = _structural_flaw(schema) or _flat_flaw(schema)
     if flaw is not None:
         return flaw
+    try:
+        json.dumps(dict(schema))
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"it cannot be written as JSON: {error}"
     kind = schema.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         return f'type is {_shown(kind)}, not "object": arguments have names'
@@ -95,19 +87,7 @@ def _schema_key(tool: Mapping[str, Any]) -> str | None:
     key = next((key for key in SCHEMA_KEYS if isinstance(holder.get(key), Mapping)), None)
     if tool.get("type") == "function":
         return key or SCHEMA_KEYS[0]
-    if key is None or not isinstance(holder.get("name"), str) or _is_type(tool.get("type")):
-        return None
-    return None if any(name in _OF_A_SCHEMA or str(name).startswith("$") for name in tool) else key
-
-
-def _json_flaw(schema: Mapping[str, Any]) -> str | None:
-    try:
-        json.dumps(dict(schema))
-    except RecursionError:
-        return _TOO_DEEP
-    except (TypeError, ValueError) as error:
-        return f"it cannot be written as JSON: {error}"
-    return None
+    return key if isinstance(holder.get("name"), str) and "properties" not in tool else None
 
 
 def _structural_flaw(schema: Mapping[str, Any]) -> str | None:
@@ -125,7 +105,7 @@ def _structural_flaw(schema: Mapping[str, Any]) -> str | None:
         layer = list(below.values())
         if not layer:
             return None
-    return _TOO_DEEP
+    return f"it is nested deeper than {_MAX_DEPTH} levels"
 
 
 def _flat_flaw(schema: Mapping[str, Any]) -> str | None:

@@ -10,12 +10,10 @@ import pytest
 from llama3_tools import (
     Extraction,
     Extractor,
-    ReasoningDelta,
     Rejection,
     RejectionReason,
     TextDelta,
     ToolCall,
-    declare_tools,
     extract,
 )
 from llama3_tools.output.segments import Segment, SegmentKind
@@ -40,11 +38,6 @@ def test_to_openai_has_calls_only_where_there_are_some(text: str, content: str |
     message = extract(text).to_openai()
     assert message["content"] == content
     assert ("tool_calls" in message) is (text == CALL)
-
-
-def test_what_the_calls_say_reads_back_through_openai():
-    (call,) = extract(CALL).to_openai()["tool_calls"]
-    assert json.loads(call["function"]["arguments"]) == extract(CALL).tool_calls[0].arguments
 
 
 def test_a_repr_is_for_people():
@@ -75,13 +68,10 @@ def test_a_repr_is_for_people():
             "<ToolCall 'ls({}) json>, <ToolCall rm'({}) json 0:2>",
         ),
         (Rejection((0, 2), RejectionReason.MALFORMED, "no  é\u200dé"), r"<Rejection 0:2 malformed: no  é\u200dé>"),
-        (Extraction(None), "Extraction(content=None)"),
         (Extraction("Hi", reasoning="A greeting."), "Extraction(content='Hi', reasoning='A greeting.')"),
-        (Extraction("❤\ufe0f"), "Extraction(content='❤\ufe0f')"),
-        (TextDelta("❤\ufe0f"), r"TextDelta(text='❤\ufe0f')"),
+        (TextDelta("❤\ufe0f\u202e"), r"TextDelta(text='❤\ufe0f\u202e')"),
         (Segment(SegmentKind.TEXT, "a"), "Segment(kind=<SegmentKind.TEXT: 'text'>, text='a', index=None)"),
         (Extractor(), "Extractor(tools=any, on_unknown_tool='text')"),
-        (Extraction("x" * 120), f"Extraction(content='{'x' * 120}')"),
         (Extraction("x" * 121), f"Extraction(content='{'x' * 100}… (121 characters)')"),
     ],
 )
@@ -114,12 +104,6 @@ def test_what_a_model_writes_does_not_blow_up_a_repr_or_a_detail():
         assert shown.isprintable()
 
 
-@pytest.mark.parametrize("value", [TextDelta("\u202e"), ReasoningDelta("\u202e"), Segment(SegmentKind.TEXT, "\u202e")])
-def test_no_character_hides_in_what_comes_out_bit_by_bit(value: object):
-    assert repr(value).isprintable()
-    assert "202e" in repr(value)
-
-
 def test_values_are_frozen_and_can_be_pickled():
     extraction = extract(f'{CALL} {{"a": 1}}')
     with pytest.raises(AttributeError):
@@ -131,15 +115,3 @@ def test_values_are_frozen_and_can_be_pickled():
 def test_a_reason_is_its_word(reason: RejectionReason):
     assert str(reason) == reason.value == f"{reason}"
     assert json.dumps({"reason": reason}) == f'{{"reason": "{reason}"}}'
-
-
-def test_tools_called():
-    assert extract(CALL).tools_called
-    assert not extract("Hello").tools_called
-    assert not Extraction(None).tools_called
-
-
-def test_a_tool_without_parameters_takes_none():
-    declared = declare_tools([{"name": "now", "description": None, "parameters": None}])["now"]
-    assert not declared.requires_arguments
-    assert declared.to_openai()["function"] == {"name": "now", "parameters": {"type": "object", "properties": {}}}

@@ -18,7 +18,6 @@ from llama3_tools import (
     coerce_arguments,
     validate_arguments,
 )
-from llama3_tools.arguments import Coercer
 
 STRINGS = {"type": "array", "items": {"type": "string"}}
 INTEGERS = {"type": "array", "items": {"type": "integer"}}
@@ -58,41 +57,44 @@ def coerce(value: object, schema: object) -> Coercion:
     return coercion
 
 
+BARE = [
+    *("a", "a, b", "it's 5 o'clock, [sic]", '"a"', '"It\'s [sic]"', "- a", "-a\n-b", "• a", "Buy:\n- milk\n- eggs"),
+    *(
+        "1. FC Köln",
+        "1. FC Köln\nHertha BSC",
+        "2024. a\n2025. b",
+        "1.5\n2.5",
+        "- a\nb\n- c",
+        "``a``",
+        "'a [b]'",
+        '"a" b',
+    ),
+]
 CHANGED = [
     # numbers
-    ({"type": "integer"}, "5", 5),
-    ({"type": "integer"}, " -5 ", -5),
+    ({"type": "integer"}, " -5\n", -5),
     ({"type": "integer"}, "5.0", 5),
     ({"type": "integer"}, "1e23", 10**23),
+    ({"type": "integer"}, "12345678901234567891.0", 12345678901234567891),
     ({"type": "integer"}, "5".ljust(399), 5),
-    ({"type": "integer"}, "12345678901234567890", 12345678901234567890),
     ({"type": "number"}, "5", 5),
-    ({"type": "number"}, "-2.5", -2.5),
-    ({"type": "number"}, "1e3", 1000.0),
+    ({"type": "number"}, "2.50", 2.5),
+    ({"type": "number"}, "1E-2", 0.01),
     ({"type": ["integer", "boolean"]}, "7", 7),
     # booleans
-    ({"type": "boolean"}, "true", True),
-    ({"type": "boolean"}, "False", False),
-    ({"type": "boolean"}, "true".ljust(399), True),
+    ({"type": "boolean"}, "TRUE ", True),
+    ({"type": "boolean"}, "false".ljust(399), False),
     # null
-    (OPTIONAL, "None", None),
-    (OPTIONAL, "null", None),
-    (OPTIONAL, "", None),
-    (OPTIONAL, " null ", None),
+    *((OPTIONAL, text, None) for text in ("", " ", "None", " null\n")),
     ({"type": ["integer", "null"]}, "None", None),
     ({"type": "integer", "nullable": True}, "null", None),
     ({"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "None", None),
     # lists and objects, as JSON and as Python
     (STRINGS, '["a", "b"]', ["a", "b"]),
-    (STRINGS, r'["a\/b"]', ["a/b"]),
-    (STRINGS, "['a', \"b's\"]", ["a", "b's"]),
     (STRINGS, " [] ", []),
-    (STRINGS, "('a', 'b')", ["a", "b"]),
+    (STRINGS, "('a',)", ["a"]),
     (INTEGERS, " (1, '2',) ", [1, 2]),
-    (STRINGS, "{'a', 'b'}", ["a", "b"]),
     ({"type": "array", "items": INTEGERS}, "[(1,), {2}]", [[1], [2]]),
-    (INTEGERS, "['1', 2]", [1, 2]),
-    (PLACE, '{"city": "Bonn", "zip": "53111"}', {"city": "Bonn", "zip": 53111}),
     (PLACE, "{'city': 'Bonn'}", {"city": "Bonn"}),
     ({"type": "array"}, "[True, None, {'a': 1.5}]", [True, None, {"a": 1.5}]),
     ({"type": "array", "items": PLACE}, "[{'city': 'Bonn', 'zip': '1'}]", [{"city": "Bonn", "zip": 1}]),
@@ -113,42 +115,24 @@ CHANGED = [
     ),
     ({"type": "array", "items": INTEGERS}, ["[1]", ["2"]], [[1], [2]]),
     # a bare value for an array
-    (STRINGS, "a", ["a"]),
-    (STRINGS, "a, b", ["a, b"]),
-    (STRINGS, "it's 5 o'clock, [sic]", ["it's 5 o'clock, [sic]"]),
-    (STRINGS, '"a"', ['"a"']),
-    (STRINGS, "- a", ["- a"]),
-    (STRINGS, "1. FC Köln", ["1. FC Köln"]),
-    (STRINGS, "1. FC Köln\nHertha BSC", ["1. FC Köln\nHertha BSC"]),
-    (STRINGS, "Buy:\n- milk\n- eggs", ["Buy:\n- milk\n- eggs"]),
-    (STRINGS, "-a\n-b", ["-a\n-b"]),
-    (STRINGS, "2024. a\n2025. b", ["2024. a\n2025. b"]),
-    (STRINGS, "• a", ["• a"]),
-    (STRINGS, '"It\'s [sic]"', ['"It\'s [sic]"']),
+    *((STRINGS, text, [text]) for text in BARE),
     ({"anyOf": [{"type": "array", "items": PLACE}, {"type": "null"}]}, '{"city": "Bonn"}', [{"city": "Bonn"}]),
-    (INTEGERS, "5", [5]),
     (INTEGERS, 5, [5]),
     ({"type": "array"}, "light", ["light"]),
     ({"type": "array", "items": PLACE}, {"city": "Bonn"}, [{"city": "Bonn"}]),
-    ({"type": "array", "items": PLACE}, " {'city': 'Bonn'}", [{"city": "Bonn"}]),
     ({"type": ["array", "null"], "items": {"type": "string"}}, "None", None),
     ({"anyOf": [STRINGS, {"type": "integer"}]}, "5", 5),
     ({"anyOf": [STRINGS, {"const": "all"}]}, "a", ["a"]),
     # enums and constants
     ({"enum": ["celsius", "kelvin"]}, "Celsius ", "celsius"),
-    ({"type": "integer", "enum": [1, 2]}, "2", 2),
     ({"const": 2.5}, "2.5", 2.5),
-    ({"const": "on"}, "ON", "on"),
     ({"type": "array", "items": {"enum": ["light"]}}, "Light", ["light"]),
     ({"type": "integer", "enum": [1, 2, "a"], "allOf": [{"enum": [2, 3]}]}, "2", 2),
     # references and combinations
-    ({"oneOf": [{"type": "boolean"}], "anyOf": [{"type": ["boolean", "null"]}]}, "true", True),
     ({"$ref": "#/$defs/a~1b%20~0"}, "5", 5),
     ({"anyOf": [{"type": "integer"}, {"$ref": "#/properties/x/anyOf/0"}]}, "5", 5),
     ({"$ref": "#/$defs/Place", "description": "where"}, "{'city': 'Bonn', 'zip': '1'}", {"city": "Bonn", "zip": 1}),
     ({"allOf": [{"$ref": "#/$defs/Place"}], "default": {}}, {"city": "Bonn", "zip": "1"}, {"city": "Bonn", "zip": 1}),
-    ({"allOf": [{"type": "number"}, {"type": "integer"}]}, "5.0", 5),
-    ({"allOf": [{"type": "integer"}, {"type": "number"}]}, "5.0", 5),
     (
         {
             "allOf": [
@@ -192,12 +176,9 @@ def test_a_value_is_read_as_what_is_declared(schema: object, value: object, expe
 
 
 LEFT_ALONE = [
-    ({"type": "string"}, "12345678901234567890"),
-    ({"type": "string"}, "['a']"),
     ({"type": "string"}, "null"),
     ({"type": ["string", "null"]}, ""),
     ({"type": ["string", "integer"]}, "10"),
-    ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, "10"),
     ({"anyOf": [STRINGS, {"type": "string"}]}, "['a']"),
     ({"anyOf": [{"type": "string", "format": "date"}, {"type": "integer"}]}, "10"),
     ({"type": "integer"}, 5.0),
@@ -264,24 +245,40 @@ BROKEN_LISTS = [
     *("- a\n- b", "* a\r\n* b", "+ a\n\n  + b\n+ c", "1. a\n2. b", "10) a\n11)\tb", "-\ta, b\n- c", "• a\n• b"),
 ]
 NO_INTEGERS = [
-    *("soon", "2.5", "5.00000000000000000001", "4503599627370497.25", "9007199254740993.5", "05", "1_000", "٣", ""),
+    *(
+        "+5",
+        ".5",
+        "5.",
+        "0x1",
+        "5 km",
+        "1e-1",
+        "none",
+        "soon",
+        "2.5",
+        "5.00000000000000000001",
+        "4503599627370497.25",
+        "9007199254740993.5",
+        "05",
+        "1_000",
+        "٣",
+        "",
+    ),
     *("1e-400", "1e-9999999999999999999", "5".ljust(400), "[" * 127 + "]" * 127),
     *(True, None, [5], {}, float("nan"), b"5"),
 ]
 WRONG_TYPES: list[tuple[object, list[object]]] = [
     ({"type": "integer"}, [*NO_INTEGERS]),
-    ({"type": "number"}, ["1e999", "NaN", "9" * 5000]),
-    ({"type": "boolean"}, ["true".ljust(400), "yes", "1", 1]),
+    ({"type": "number"}, ["1e999", "NaN", "Infinity"]),
+    ({"type": "boolean"}, ["true".ljust(400), "true.", "yes", 1]),
     ({"type": "string"}, [5]),
     (False, [5]),
-    (OPTIONAL, ["soon"]),
+    (OPTIONAL, ["soon", "NULL", "null.", "-"]),
     (STRINGS, [*BROKEN_LISTS, "", "None", None, 5]),
-    ({"type": "array"}, [None, b"5", '{"a": 1}', '[{"a": {"b": 1, "b": 1}}]', "[b'a', 1j, NaN]", "[1], [2]", "[1])(]"]),
-    ({"type": "array"}, ["[__import__('os')]"]),
-    ({"type": "array", "items": INTEGERS}, ["[1"]),
+    ({"type": "array"}, [None, b"5", '{"a": 1}', '[{"a": {"b": 1, "b": 1}}]', "[__import__('os')]", "[1] [2]", "[1}"]),
+    ({"type": "array"}, ["['a' 'b']", "[NaN]", '["\\ud800"]']),
     ({"type": "array", "items": OPTIONAL}, ["x"]),
     ({"type": "array", "prefixItems": [True]}, ["x"]),
-    (PLACE, ["Bonn", "{'a', 'b'}", "{1: 2}", '{"city": "Bonn", "city": "Rome"}', "{'city': 'Bonn', 'city': 'Rome'}"]),
+    (PLACE, ["Bonn", "{'a', 'b'}", '{"city": "Bonn", "city": "Rome"}']),
     ({"$ref": "#/$defs/Line"}, [None]),
     ({"enum": [1, 2]}, [True]),
 ]
@@ -367,12 +364,6 @@ def test_an_item_is_not_put_into_a_list_of_its_own():
     ]
 
 
-def test_an_integer_that_python_does_not_write_out_is_no_error():
-    (problem,) = coerce(10**5000, {"type": "string"}).problems
-    assert problem.message == "$.x: expected string, got a value of the type int"
-    assert coerce(f"[1{'0' * 5000}]", {"type": "array"}).arguments == {"x": [10**5000]}
-
-
 def test_a_change_says_what_was_there_and_what_is_there_now():
     places = {"type": "array", "items": PLACE}
     schema = {"properties": {"labels": STRINGS, "days": INTEGERS, "hours": INTEGERS, "places": places}}
@@ -427,13 +418,6 @@ def test_missing_parameters_are_reported_and_no_default_is_filled_in():
         ("$.b", ProblemReason.MISSING_PARAMETER, "anything", None),
         ("$.c", ProblemReason.MISSING_PARAMETER, "anything", None),
     ]
-
-
-def test_an_alternative_that_knows_all_names_is_preferred():
-    one, other = ({"type": "object", "properties": {name: {"type": "integer"}}} for name in "ab")
-    assert coerce({"b": 1}, {"anyOf": [one, other]}).problems == ()
-    closed = [{**shape, "additionalProperties": False} for shape in (one, other)]
-    assert coerce({"b": "1"}, {"anyOf": closed}).arguments == {"x": {"b": 1}}
 
 
 def an_object(*required: str, **properties: str) -> dict[str, Any]:
@@ -509,11 +493,6 @@ def test_of_alternatives_the_one_that_knows_most_and_changes_least_is_taken(
 def test_a_path_is_a_json_path(name: str, path: str):
     (problem,) = coerce_arguments({name: "x"}, {"properties": {name: {"type": "integer"}}}).problems
     assert problem.path == path
-
-
-def test_a_coercer_is_made_once_for_many_calls():
-    coercer = Coercer({"properties": {"x": INTEGERS}})
-    assert [coercer.coerce({"x": text}).arguments for text in ("[1]", "2")] == [{"x": [1]}, {"x": [2]}]
 
 
 def test_the_same_text_twice_becomes_two_lists():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 
@@ -12,36 +11,28 @@ from llama3_tools import Coercion, ProblemReason, coerce_arguments, validate_arg
 UNIQUE = {"properties": {"x": {"uniqueItems": True}}}
 
 SAME: list[tuple[object, object]] = [
-    ("a", "a"),
     (None, None),
     (True, True),
     (1, 1.0),
     (0, -0.0),
-    (-5, -5.0),
     (2**70, float(2**70)),
-    (0.5, 0.5),
     ([], []),
     ([1, [None]], [1.0, [None]]),
     ({"a": 1, "b": {"c": 2}}, {"b": {"c": 2.0}, "a": 1}),
-    ([{"a": []}], [{"a": []}]),
     (math.inf, math.inf),
     (math.nan, math.nan),
 ]
 OTHER: list[tuple[object, object]] = [
     ("a", "A"),
-    ("e\u0301", "\u00e9"),
     ("1", 1),
     (1, True),
     (0, False),
-    (1.0, True),
     (2**53, 2**53 + 1),
     (2.0**53, 2**53 + 1),
     ([1], [True]),
-    ([1], 1),
     ([[]], []),
     ([], {}),
     ({"a": 1}, {"a": True}),
-    ({"a": 1}, {"b": 1}),
     (math.inf, -math.inf),
 ]
 PAIRS = [*((*pair, True) for pair in SAME), *((*pair, False) for pair in OTHER)]
@@ -57,17 +48,6 @@ def test_values_are_equal_as_json_schema_says(one: object, other: object, are_eq
                 schema = {"properties": {"x": allowed}}
                 assert (coerce_arguments(given, schema) == Coercion(given)) is are_equal
                 assert (validate_arguments(given, schema) == ()) is are_equal
-
-
-def test_other_values_and_other_schemas_have_no_say():
-    for value in ("aa", {"a": 1, "b": 1}, 11, [], [1]):
-        assert validate_arguments({"x": value}, UNIQUE) == ()
-    assert validate_arguments({"x": [1, 1]}, {"properties": {"x": {"uniqueItems": False}}}) == ()
-
-
-def test_one_value_in_two_places_is_no_circle():
-    inner: list[Any] = []
-    assert validate_arguments({"x": [[inner, inner], inner]}, UNIQUE) == ()
 
 
 def test_items_that_hold_themselves_are_too_deep():

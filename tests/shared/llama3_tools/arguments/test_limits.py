@@ -42,7 +42,7 @@ def test_a_value_is_looked_at_down_to_a_limit(levels: int, is_read: bool):
 def test_what_is_too_deep_to_be_looked_at_says_so():
     lists = {"type": "array", "items": {"$ref": "#/properties/x"}}
     (problem,) = coerce_arguments({"x": nested(128, "1")}, {"properties": {"x": lists}}).problems
-    path, declared = "$.x" + "[0]" * 127, "array of array"
+    path, declared = "$.x" + "[0]" * 127, "array of array of array of array"
     message = f"{path}: nested deeper than 128 levels, which are not looked at"
     assert problem == ArgumentProblem(path, declared, ["1"], ProblemReason.TOO_DEEP, message)
 

@@ -9,7 +9,7 @@ from referencing.exceptions import Unresolvable
 
 from llama3_tools.arguments.references import resolve_reference
 
-KEYS = ("a b", "a/b", "m~n", "~1", "ä", "", "%", "a%25b", "a+b")
+KEYS = ("a b", "a/b", "m~n", "~1", "", "a%25b")
 ROOT = {
     "$defs": {key: {"const": f"<{key}>"} for key in KEYS} | {"a": {"b": {"const": "nested"}}},
     "anyOf": [{"const": 0}, {"const": 1}],
@@ -20,18 +20,13 @@ ROOT = {
     ("reference", "expected"),
     [
         ("#/$defs/a%20b", "<a b>"),
-        ("#/$defs/a b", "<a b>"),
         ("#/$defs/a~1b", "<a/b>"),
-        ("#/$defs/a%7E1b", "<a/b>"),
         ("#/$defs/a/b", "nested"),
         ("#/$defs/a%2Fb", "nested"),
         ("#/$defs/m~0n", "<m~n>"),
         ("#/$defs/~01", "<~1>"),
-        ("#/$defs/%C3%A4", "<ä>"),
         ("#/$defs/", "<>"),
-        ("#/$defs/%25", "<%>"),
         ("#/$defs/a%2525b", "<a%25b>"),
-        ("#/$defs/a+b", "<a+b>"),
         ("#/anyOf/1", 1),
     ],
 )

