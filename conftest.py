@@ -1,9 +1,9 @@
 """Runs the Python snippets of the README and of the pages in `docs/`.
 
-Each page is one program, from top to bottom: a snippet runs after those that stand before it, also if it is tested
+Each page is one program, from top to bottom: a snippet runs after those before it, also if it is tested
 alone or by another process than they are. Each snippet of the README is a program of its own.
 
-All that a snippet prints stands in it after `#>`, in the order of printing; `…` there stands for anything, such as
+All that a snippet prints is in it, after `#>`, in the order of printing; `…` there means anything, such as
 the random digits of a call's id.
 
 Where a snippet talks to an endpoint, as in `base_url="http://localhost:11434/v1"`, the demo endpoint takes its place,
@@ -35,7 +35,7 @@ sys.path.append(str(Path(__file__).parent / "tests" / "stand_ins"))
 collect_ignore = ["tests/stand_ins"]
 
 # Each client of a test loads all certificates of this machine, which takes longer than most tests. None is ever looked
-# at, as no test leaves this machine: a folder without any stands for them.
+# at, as no test leaves this machine: a folder without any replaces them.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "tests")
 
@@ -102,7 +102,7 @@ class Page(Document):
         """By where the snippet starts."""
 
     def printed_by(self, example: Example) -> str:
-        """Run a snippet, after what stands before it and did not run yet. Return what it printed."""
+        """Run a snippet, after what is before it and did not run yet. Return what it printed."""
         if Path(self.path).name == "README.md":
             for name in self.namespace.keys() - {"__name__", "__builtins__", *_SERVERS}:
                 del self.namespace[name]

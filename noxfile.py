@@ -18,14 +18,14 @@ nox.options.default_venv_backend = "uv"
 nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = False
 os.environ["UV_PYTHON_DOWNLOADS"] = "never"
-# pyenv's own `python3.10` runs the version that the user chose. In these folders stands the one that the name says.
+# pyenv's own `python3.10` runs the version that the user chose. These folders have the one that the name says.
 os.environ["PATH"] = os.pathsep.join([*map(str, Path.home().glob(".pyenv/versions/*/bin")), os.environ["PATH"]])
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 _OLDEST, *_, _NEWEST = nox.project.python_versions(PROJECT)
 PYTHONS = [_OLDEST, _NEWEST]
 
-# What the tests of each part need: the extras that they test, what else they use, and where they stand.
+# What the tests of each part need: the extras that they test, what else they use, and where they are.
 PARTS = {
     "core": (
         ["acceptance", "cli", "validation"],
@@ -34,7 +34,7 @@ PARTS = {
     ),
     "batch": (
         ["batch", "cli"],
-        ["openai", "PyYAML"],  # `llama3-tools accept`, beside which the command stands
+        ["openai", "PyYAML"],  # `llama3-tools accept`, beside which the command is listed
         ["integrations/llama3_batch", "tests/integrations/batch"],
     ),
     "langchain": (
@@ -97,7 +97,7 @@ def newest(session: nox.Session, part: str) -> None:
 def lowest(session: nox.Session, part: str) -> None:
     """Test a part alone, with the oldest packages that `pyproject.toml` admits, whatever these warn of."""
     extras, others, places = PARTS[part]
-    # Not in session.create_tmp(): that sets TMPDIR, and the tests' temporary files would stand in this tree.
+    # Not in session.create_tmp(): that sets TMPDIR, and the tests' temporary files would be in this tree.
     oldest = Path(session.bin).parent / "oldest.txt"
     oldest.unlink(missing_ok=True)  # else uv prefers what it names
     asked = [f"--extra={extra}" for extra in extras]

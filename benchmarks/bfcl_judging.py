@@ -63,10 +63,10 @@ class Proof(NamedTuple):
     def __str__(self) -> str:
         """Say what was compared."""
         if not self.verdicts:
-            return "No verdict stands beside these outputs: nothing proves that they are judged as by the leaderboard."
+            return "No verdict comes with these outputs: nothing proves that they are judged as by the leaderboard."
         return (
             f"BFCL's decoder and checker, run here, repeat {self.alike:,} of {self.verdicts:,} verdicts "
-            f"({self.share:.1%}) that stand beside the outputs. {self.without:,} outputs have no verdict."
+            f"({self.share:.1%}) that came with the outputs. {self.without:,} outputs have no verdict."
         )
 
 

@@ -1,4 +1,4 @@
-"""Why outputs are not right, by class: what stands in them, or what the leaderboard's checker says."""
+"""Why outputs are not right, by class: what is in them, or what the leaderboard's checker says."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS = {
     "value_error": "an argument has another value",
     "cannot_find_match": "one of several calls is none that is due",
 }
-"""What stands in the checker's words, and what it means."""
+"""What is in the checker's words, and what it means."""
 
 
 def loss_of(judged: Judged, board: Leaderboard) -> str:

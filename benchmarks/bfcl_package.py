@@ -51,7 +51,7 @@ _LEFT_OUT: Mapping[str, Mapping[str, object]] = {
         ("retry", "retry_if_exception_message", "retry_if_exception_type", "wait_random_exponential")
     ),
 }
-"""What is not loaded, and what stands for it."""
+"""What is not loaded, and what replaces it."""
 _LEFT_OUT_OLDER: Mapping[str, Mapping[str, object]] = {
     **_LEFT_OUT,
     "bfcl_eval.constants.type_mappings": {"GORILLA_TO_OPENAPI": None},

@@ -17,7 +17,7 @@ from pages import time_shown
 from workloads import Workload
 
 WHOLE = 0
-"""The length of chunks that stands for the whole output at once."""
+"""The length of chunks that means the whole output at once."""
 MOST_GROWTH = 2 * 1.1
 """What the time may grow by where the size doubles: 10 % are grace."""
 

@@ -1,6 +1,6 @@
 """Reads files of outputs: each line is an output as a JSON object.
 
-The text stands under `raw_output` or `raw`, and the functions that the model was shown, if they are known, under
+The text is under `raw_output` or `raw`, and the functions that the model was shown, if they are known, under
 `functions` or `tools`.
 """
 

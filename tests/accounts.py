@@ -1,6 +1,6 @@
 """Accounts for every character of an output (principle 2): the text out is the text in, without calls and markup.
 
-Calls cut an output into gaps. Of each gap one stretch is kept as it is, and what stands before and after that may
+Calls cut an output into gaps. Of each gap one stretch is kept as it is, and what is before and after that may
 vanish there: markup, delimiters and white space next to a call, protocol tokens there and at the edges of the output.
 This is told here from what came out, without the code that put it there.
 """
@@ -49,7 +49,7 @@ class _Gap:
         self.splits = splits
 
     def is_accounted_for(self, whole: str) -> bool:
-        """Return whether what was kept stands in the gap, and all around it may vanish."""
+        """Return whether what was kept is in the gap, and all around it may vanish."""
         text, kept = self.text, self.kept
         if _ENVELOPE.search(text) or "envelope" in (call.format for call in (self.before, self.after) if call):
             return kept == text or _is_subsequence(kept, whole.replace("\\n", "\n"))  # a message comes after its calls
@@ -70,7 +70,7 @@ class _Gap:
 
 
 def _gaps(text: str, events: list[Event], *, splits: bool) -> Iterator[_Gap]:
-    """Yield what stands between calls, thoughts that are split off with the rest."""
+    """Yield what is between calls, thoughts that are split off with the rest."""
     kept, start, before = "", 0, None
     for item in [*flow_of(events), None]:
         if isinstance(item, str | ReasoningDelta):

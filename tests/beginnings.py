@@ -77,7 +77,7 @@ def _all_is_content(beginning: str, extraction: Extraction) -> None:
 
 
 def _is_a_part(written: str, beginning: str, extraction: Extraction) -> None:
-    """What is written stands in the beginning, in its order, outside of calls."""
+    """What is written is in the beginning, in its order, outside of calls."""
     if _TAKEN_OUT.search(beginning):  # a message of an envelope is written in JSON
         return
     rest, at = "", 0

@@ -53,7 +53,7 @@ def chunkings(text: str, *, is_sampled: bool = False) -> Iterator[list[str]]:
 
     Up to four places that are far apart are cut at once.
 
-    With `is_sampled`, some places stand for all.
+    With `is_sampled`, some places are tried in place of all.
     """
     yield [text]
     inner = range(1, len(text))

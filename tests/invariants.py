@@ -1,7 +1,7 @@
 """What holds for every output, however it is read. Each function says one thing, and fails if it does not hold.
 
 The property tests try them on outputs put together from fragments, the fuzzers in `tests/fuzz/` on any text. Two more
-stand in files of their own: `accounts.py` and `beginnings.py`.
+are in files of their own: `accounts.py` and `beginnings.py`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def a_stream_holds_back_no_more_than_a_call(chunks: Sequence[str], extractor: Ex
 
 
 def calls_stand_where_they_say(text: str, extractor: Extractor) -> None:
-    """A call is in the text exactly where its span says, and what stands there is that call."""
+    """A call is in the text exactly where its span says, and what is there is that call."""
     end = 0
     for call in extractor.extract(text).tool_calls:
         start, stop = call.span
@@ -92,7 +92,7 @@ def calls_stand_where_they_say(text: str, extractor: Extractor) -> None:
 
 
 def rejections_stand_in_order(text: str, extractor: Extractor) -> None:
-    """Rejections are in the text, in its order, apart from each other and from calls that stand bare."""
+    """Rejections are in the text, in its order, apart from each other and from bare calls."""
     extraction = extractor.extract(text)
     end = 0
     for rejection in extraction.rejections:
@@ -171,7 +171,7 @@ def _plain_calls(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _standing(written: str) -> Iterator[str]:
-    """Yield the text of a call with what may have to stand around it."""
+    """Yield the text of a call with what may have to be around it."""
     for before in ("", "</think>"):
         yield f"{before}{written}"
         yield f"{before}<tool>{written}</tool>"

@@ -1,4 +1,4 @@
-"""What stands on a terminal, with its colours named."""
+"""What a terminal shows, with its colours named."""
 
 from __future__ import annotations
 

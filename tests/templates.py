@@ -1,6 +1,6 @@
 """The forms in which prompts ask for calls, and in which Meta's templates and those of finetunes write them.
 
-Each form is a row of `FORMS`. A new one is one more row: how a call is written, what stands around it, what the
+Each form is a row of `FORMS`. A new one is one more row: how a call is written, what is around it, what the
 extractor is told, and what the form cannot carry.
 """
 
@@ -29,15 +29,15 @@ class Form:
     carries: Carries = ANY
     """What the form can carry."""
     delimiters: tuple[str, ...] = ("; ", " ; ", ";\n", "\n", " ", "", ", ")
-    """What may stand between two calls of a block; nothing where a block holds but one."""
+    """What may be between two calls of a block; nothing where a block holds but one."""
     around: tuple[str, str] = ("", "")
-    """What stands around a block."""
+    """What is around a block."""
     edges: tuple[str, str] = ("", "")
-    """What stands at the start and at the end of the output."""
+    """What is at the start and at the end of the output."""
     undeclared: Mapping[str, Any] | None = field(default_factory=dict)
     """The options with which an extractor reads it without declared tools; `None`: it is not read then."""
     write_all: Callable[[Sequence[GeneratedCall]], str] | None = None
-    """Writes all calls of a block, with what stands between them."""
+    """Writes all calls of a block, with what is between them."""
 
     def block(self, calls: Sequence[GeneratedCall], delimiter: str) -> str:
         """Write the calls of a block."""
@@ -78,7 +78,7 @@ class _Style:
 
 
 def _html_safe(text: str) -> str:
-    """Write a string as `tojson` of plain Jinja does, so that it can stand in HTML."""
+    """Write a string as `tojson` of plain Jinja does, so that it can be in HTML."""
     written = json.dumps(text)
     for char in "<>&'":
         written = written.replace(char, f"\\u{ord(char):04x}")

@@ -23,7 +23,7 @@ class CompiledReader(BuildHookInterface[Any]):
     """Adds the extension modules to the wheel, which is then one for this platform and this Python."""
 
     def initialize(self, _version: str, build_data: dict[str, Any]) -> None:
-        """Compile a copy, so that nothing compiled stands in the sources, where it would be imported."""
+        """Compile a copy, so that nothing compiled is in the sources, where it would be imported."""
         place = Path(self.root, "build", "compiled")
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(Path(self.root, "shared", "llama3_tools"), place / "llama3_tools")

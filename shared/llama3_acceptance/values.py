@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -13,6 +12,7 @@ from llama3_tools.extractor import Extractor
 from llama3_tools.formats import Formats, require_formats
 from llama3_tools.options import ReadOptions
 from llama3_tools.tools import Tool
+from llama3_tools.values import Word
 
 DIRECT_ANSWER_TOOLS = frozenset({"calculate", "answer_question", "tell_joke"})
 """The tools that a model may do without by default: what they give, it can say itself."""
@@ -34,13 +34,7 @@ Source: TypeAlias = Literal["native", "text", "none"]
 """Where calls were found: in the response's `tool_calls`, in its text, or nowhere."""
 
 
-class _Word(str, Enum):
-    def __str__(self) -> str:
-        """Return the bare word, as it is written in suites and reports."""
-        return str(self.value)
-
-
-class Verdict(_Word):
+class Verdict(Word):
     """The verdict on a response: passed, or the one reason why it failed."""
 
     PASSED = "passed"
@@ -82,7 +76,7 @@ class Verdict(_Word):
         return list(Verdict).index(self)
 
 
-class Allowance(_Word):
+class Allowance(Word):
     """Why an unclean response passed: what let it through."""
 
     WORDS = "words"

@@ -54,7 +54,7 @@ def test_results_in_the_leaderboards_layouts_are_judged(tmp_path: Path, capsys: 
     main([str(RESULTS), "--page", str(page)])
     out = capsys.readouterr().out
     proof = (
-        "BFCL's decoder and checker, run here, repeat 8 of 8 verdicts (100.0%) that stand beside the outputs. "
+        "BFCL's decoder and checker, run here, repeat 8 of 8 verdicts (100.0%) that came with the outputs. "
         "2 outputs have no verdict.\n"
     )
     assert proof in out
@@ -120,7 +120,7 @@ def test_rows_bring_their_questions(tmp_path: Path, capsys: pytest.CaptureFixtur
     )  # fmt: skip
     main([rows, "--list"])
     out = capsys.readouterr().out
-    proof = "repeat 4 of 4 verdicts (100.0%) that stand beside the outputs. 3 outputs have no verdict."
+    proof = "repeat 4 of 4 verdicts (100.0%) that came with the outputs. 3 outputs have no verdict."
     assert proof in out, "the study's verdict is its own"
     assert rows_of(out)["answers of calls due"] == [
         ["all models", "5", "3 (60.0%)", *["4 (80.0%)"] * 3],

@@ -102,7 +102,7 @@ def check_read(read: Read, *, on_unknown_tool: OnUnknownTool = "text") -> Extrac
     """Hold an answer to what must be true of every one; give what the core makes of it.
 
     - The calls are those that the core finds in the raw text, and so is the content.
-    - Each call stands in the raw text as JSON of its arguments; its name is declared, unless an agent is to answer
+    - Each call is in the raw text as JSON of its arguments; its name is declared, unless an agent is to answer
       calls of other tools; its id is its own.
     - Text and calls add up to the raw text: what is left of it without them is wrappers and delimiters.
     """

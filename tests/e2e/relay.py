@@ -1,7 +1,7 @@
 """Between a framework's client and the live model: what is asked, what is said, and what form an answer has.
 
 A model this small answers as it is shown, so that conversations begin with a few answered questions. Where a test needs
-a call, and not just any answer, a grammar holds the answer to that form; what stands in it is the model's own.
+a call, and not just any answer, a grammar holds the answer to that form; what is in it is the model's own.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ LITERALS = (
 
 
 def text_of(data: bytes) -> str:
-    """Decode any bytes: halves of surrogate pairs stand for themselves, and what is not UTF-8 for one each."""
+    """Decode any bytes: halves of surrogate pairs stay, and what is not UTF-8 becomes one each."""
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -49,7 +49,7 @@ def mutate_text(fragments: Sequence[str], header: int = 0) -> Callable[[bytes, r
 
     Args:
         fragments: what is put in.
-        header: how many bytes stand before the text, and are none.
+        header: how many bytes are before the text, and are none.
     """
 
     def mutate(data: bytes, seeded: random.Random) -> bytes:

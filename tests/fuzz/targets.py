@@ -48,7 +48,7 @@ class Target:
     mutate: Callable[[bytes, random.Random], bytes] | None = None
     """Changes an input to another of its kind; `None`: the fuzzer's own changes reach as much."""
     headers: tuple[bytes, ...] = (b"",)
-    """What stands before each of the seeds."""
+    """What is before each of the seeds."""
 
     def first_inputs(self) -> list[bytes]:
         """Return the inputs to begin with."""
@@ -70,7 +70,7 @@ _PYTHONIC = (
     (_DECLARED, _PARAMETERS, True),
     (_DECLARED, _PARAMETERS, False),
 )
-"""Who reads a pythonic call, what that knows of its parameters, and whether the call stands in a list or on a line."""
+"""Who reads a pythonic call, what that knows of its parameters, and whether the call is in a list or on a line."""
 _RESPONSES: tuple[dict[str, Any], ...] = (
     {},
     {"multiple": True},
@@ -158,7 +158,7 @@ def _coercion(data: bytes) -> None:
     before = json.dumps(arguments)
     try:
         first = coerce_arguments(arguments, schema)
-    except ToolDefinitionError:  # parameters that stand in place of the schema
+    except ToolDefinitionError:  # parameters in place of the schema
         return
     assert json.dumps(arguments) == before
     second = coerce_arguments(first.arguments, schema)

@@ -90,7 +90,7 @@ POLICIES = {
         (Said(f"Let me check. {PARIS} One moment."),), [IN_PARIS], "Let me check. One moment."
     ),
     "several, in order": Policy((Said(f"{PARIS}; {OSLO}"),), [IN_PARIS, IN_OSLO]),
-    "the server's own stand after those in the text": Policy(
+    "the server's own come after those in the text": Policy(
         (Said(f"Also {PARIS}", (("1", "now", "{}"),)),), [IN_PARIS, AT_NOW], "Also"
     ),
     "one that the server left in the text, too, is one": Policy(
@@ -153,7 +153,7 @@ POLICIES = {
     "and a call in it that does not fit runs": Policy(
         (Said(f"{SOON} Also", finish_reason="length"),), [("weather", {"city": "Paris", "days": "soon"})], "Also"
     ),
-    "an answer stands if the next one says nothing": Policy(
+    "an answer is kept if the next one says nothing": Policy(
         (Said(f"Hm. {BROKEN}"), Said("")), [], f"Hm. {BROKEN}", told=(MALFORMED,)
     ),
     "also one that had to call": Policy(

@@ -27,7 +27,7 @@ def table(path: Path) -> dict[str, str]:
     before, *parts = _HEADING.split(path.read_text(encoding="utf-8"))
     ids, texts = parts[::2], [text.removesuffix("\n") for text in parts[1::2]]
     assert not before, f"{path.name} begins with a heading"
-    assert len(set(ids)) == len(ids), f"{path.name}: an id stands twice"
+    assert len(set(ids)) == len(ids), f"{path.name}: an id occurs twice"
     return dict(zip(ids, texts, strict=True))
 
 

@@ -23,7 +23,7 @@ class CaseReader:
     """Makes cases, by the tools of their suite and by how it compares if a case says nothing else."""
 
     problems: Problems
-    """Takes what is wrong."""
+    """Collects what is wrong."""
     tools: Mapping[str, Tool]
     """The declared tools."""
     match: Match

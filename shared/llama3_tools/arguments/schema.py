@@ -189,7 +189,7 @@ class Node:
 
 
 class SchemaReader:
-    """Takes one root schema apart, each piece of it once."""
+    """Reads one root schema, each piece of it once."""
 
     def __init__(self, root: object) -> None:
         self._root = root

@@ -18,7 +18,7 @@ Answered: TypeAlias = tuple[str, Mapping[str, Any]]
 
 
 class CallOrder:
-    """Takes the calls of one answer in order: first those in the text, then the server's.
+    """Puts the calls of one answer in order: first those in the text, then the server's.
 
     A call that repeats one of the *run* of calls directly before it does not run again. A run is a list of calls, or
     calls with nothing but delimiters in between; text, or a token that ends a turn, ends it. So a repetition within a

@@ -458,7 +458,7 @@ def test_a_request_that_is_nested_too_deep_is_answered_with_400():
 
 
 class TestSecondAnswersThatFail:
-    """The first one stands if there is no word of the second."""
+    """The first one is kept if there is no word of the second."""
 
     MALFORMED = 'Let me check. {"name": "get_weather", "parameters": {"city": }}'
 

@@ -181,7 +181,7 @@ class TestTheCommand:
     @pytest.mark.parametrize("key", ["", " "])
     @pytest.mark.parametrize("option", ["--api-key", "--upstream-api-key"])
     def test_an_empty_key_does_not_open_the_gateway(self, tmp_path: Path, option: str, key: str):
-        """An unset variable may stand behind it: it is named as it was written."""
+        """It may name an unset variable: it is named as it was written."""
         name, path = option[2:].replace("-", "_"), tmp_path / "gateway.toml"
         path.write_text(f'{name} = "{key}"', "utf-8")
         assert self.refused(URL, option, key).startswith(f"Error: {option}: it is empty")

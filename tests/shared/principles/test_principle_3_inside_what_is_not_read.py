@@ -1,6 +1,6 @@
-"""Principles 3 and 6: what stands inside something that is not read is never called, whatever stands before it.
+"""Principles 3 and 6: a call inside something that is not read does not count, whatever comes before it.
 
-Inside are: a candidate that broke, the arguments of a call that is not read, and what stands directly after a key.
+Inside are: a candidate that broke, the arguments of a call that is not read, and what is directly after a key.
 """
 
 from __future__ import annotations

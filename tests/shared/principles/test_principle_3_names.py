@@ -1,4 +1,4 @@
-"""Principle 3: an object is the arguments of the declared tool whose name stands before it."""
+"""Principle 3: an object is the arguments of the declared tool whose name is before it."""
 
 from __future__ import annotations
 

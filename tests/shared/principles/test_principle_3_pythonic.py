@@ -1,4 +1,4 @@
-"""Principle 3: where a pythonic call of a declared tool may stand, and where it is prose or code."""
+"""Principle 3: where a pythonic call of a declared tool may be, and where it is prose or code."""
 
 from __future__ import annotations
 

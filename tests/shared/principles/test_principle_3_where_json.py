@@ -1,4 +1,4 @@
-"""Principle 3: JSON may stand anywhere, but not as a part of something else (`…_at_any_distance` has how far back)."""
+"""Principle 3: JSON may be anywhere, but not as a part of something else (`…_at_any_distance` has how far back)."""
 
 from __future__ import annotations
 

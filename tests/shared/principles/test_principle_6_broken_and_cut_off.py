@@ -1,4 +1,4 @@
-"""Principle 6: what is broken or cut off is text, is reported where it stands, and hides no call after it."""
+"""Principle 6: what is broken or cut off is text, is reported where it is, and hides no call after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run, and a comparison, as they stand on a terminal."""
+"""A run, and a comparison, as a terminal shows them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def coercion_problems(arguments: dict[str, Any], schema: dict[str, Any]) -> tupl
 def test_problems_take_no_more_memory_than_their_number(
     problems_of: Callable[[dict[str, Any], dict[str, Any]], tuple[ArgumentProblem, ...]],
 ):
-    """Neither a long name, nor many of them within each other, stands whole in the path of each problem."""
+    """Neither a long name, nor many of them within each other, is whole in the path of each problem."""
     inner: object = ["x"] * 1000
     for _ in range(20):
         inner = {"n" * 100: inner}

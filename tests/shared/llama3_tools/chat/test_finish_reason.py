@@ -1,4 +1,4 @@
-"""Whether a limit ended an answer (principle 6), and where its finish reason stands."""
+"""Whether a limit ended an answer (principle 6), and where its finish reason is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that an API does not allow: others stand for them, and both are read."""
+"""Names that an API does not allow: others are sent for them, and both are read."""
 
 from __future__ import annotations
 

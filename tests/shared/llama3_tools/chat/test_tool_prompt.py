@@ -1,4 +1,4 @@
-"""Where the tools stand in a conversation."""
+"""Where the tools are in a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An output, as it stands on a terminal: its segments in colour, and below them what became of each."""
+"""An output, as a terminal shows it: its segments in colour, and below them what became of each."""
 
 from __future__ import annotations
 

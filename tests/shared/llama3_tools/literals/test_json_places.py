@@ -1,4 +1,4 @@
-"""Where in JSON stands what a message names."""
+"""Where in JSON is what a message names."""
 
 from __future__ import annotations
 
