@@ -42,10 +42,10 @@ def command(*arguments: object, before: str = "") -> list[str]:
 
 
 def done(
-    *arguments: object, stdout: IO[str] | int = subprocess.PIPE, encoding: str = "utf-8"
+    *arguments: object, stdout: IO[str] | int = subprocess.PIPE, encoding: str = "utf-8", before: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as a process of its own."""
-    line, environment = command(*arguments), {**os.environ, "PYTHONIOENCODING": encoding}
+    line, environment = command(*arguments, before=before), {**os.environ, "PYTHONIOENCODING": encoding}
     return subprocess.run(line, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
 
 
