@@ -204,7 +204,7 @@ def test_an_attempt_of_a_tool_that_there_is_not_is_told_if_it_could_be_called():
 
 def test_a_stream_keeps_its_text_twice_however_small_its_deltas_are():
     """As it was written, and as content. Each delta would take fifty bytes beside them."""
-    stream, text = asked().stream(), "Prose, much of it. " * 20_000
+    stream, text = asked().stream(), "Prose, much of it. " * 5_000
     tracemalloc.start()
     try:
         for start in range(0, len(text), 4):
