@@ -27,10 +27,17 @@ class ObjectReader:
     """
 
     def __init__(
-        self, tool: Tool, schema: type | None, misfits: Callable[..., list[str]], *, include_raw: bool
+        self,
+        tool: Tool,
+        schema: type | None,
+        misfits: Callable[..., list[str]],
+        *,
+        include_raw: bool,
+        starts_reasoning: bool = False,
     ) -> None:
         """Keep the tool, the pydantic class for its arguments, if any, and what lists the arguments that do not fit."""
         self._tool, self._schema, self._misfits, self._include_raw = tool, schema, misfits, include_raw
+        self._starts_reasoning = starts_reasoning
         self.previews = schema is None and not include_raw
         """Whether a stream yields the object while it is written."""
 
@@ -46,7 +53,7 @@ class ObjectReader:
 
     def stream(self, chunks: Iterator[AIMessage]) -> Iterator[Any]:
         """Yield the object as far as it is written, and at the end the one that counts."""
-        preview, arrived = _Preview(self._tool), list[AIMessage]()
+        preview, arrived = _Preview(self._tool, starts_reasoning=self._starts_reasoning), list[AIMessage]()
         for chunk in chunks:
             arrived.append(chunk)
             if self.previews and (found := preview.add(chunk)):
@@ -55,7 +62,7 @@ class ObjectReader:
 
     async def astream(self, chunks: AsyncIterator[AIMessage]) -> AsyncIterator[Any]:
         """Yield the object as `stream` does."""
-        preview, arrived = _Preview(self._tool), list[AIMessage]()
+        preview, arrived = _Preview(self._tool, starts_reasoning=self._starts_reasoning), list[AIMessage]()
         async for chunk in chunks:
             arrived.append(chunk)
             if self.previews and (found := preview.add(chunk)):
@@ -110,9 +117,9 @@ class _Preview:
     [{'name': 'Al'}, None, {'name': 'Al', 'age': 3}]
     """
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Tool, *, starts_reasoning: bool = False) -> None:
         """Begin with nothing."""
-        self._tool = tool
+        self._tool, self._starts_reasoning = tool, starts_reasoning
         self._answer = self._written = ""
         self.last: dict[str, Any] | None = None
         """The last object that was returned."""
@@ -125,7 +132,7 @@ class _Preview:
         [(answer, piece)] = pieces.items()
         self._written = self._written + piece if answer == self._answer else piece
         self._answer = answer
-        found = arguments_so_far(self._written, self._tool, parse_partial_json)
+        found = arguments_so_far(self._written, self._tool, parse_partial_json, starts_reasoning=self._starts_reasoning)
         if not found or found == self.last:
             return None
         self.last = found

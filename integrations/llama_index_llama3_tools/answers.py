@@ -60,6 +60,7 @@ class Answer:
         """The reasoning that was split off so far."""
         self._output = GrowingText()
         """What the model has written so far."""
+        self._has_deltas = False
         self._calls: list[ToolCallBlock] = []
         self._in_openai: list[OpenAIToolCall] = []
         """The calls in OpenAI's form, for those parts of LlamaIndex that look for it."""
@@ -138,6 +139,7 @@ class Answer:
             self._note_server_thought(chat)
         if "tool_call" in kinds or not CALL_KWARGS.isdisjoint(chat.message.additional_kwargs):
             self._note_server_calls(calls_of(chat.message))
+        self._has_deltas = self._has_deltas or chat.delta is not None
         new = chat.delta or self._new_in(chat.message.content or "")
         if not new:
             return []
@@ -145,9 +147,13 @@ class Answer:
         return self._stream.feed({"content": new})
 
     def _new_in(self, content: str) -> str:
-        """Return what a content adds to the text so far: some LLMs send no deltas."""
+        """Return what a content adds to the text so far: some LLMs send no deltas, and some then a piece at a time."""
         known = self._output.length
-        return content[known:] if len(content) > known and content.startswith(self._output.joined()) else ""
+        if self._has_deltas and len(content) <= known:
+            return ""
+        if content.startswith(self._output.joined()):
+            return content[known:]
+        return "" if self._has_deltas else content
 
     def _note_server_thought(self, chat: ChatResponse) -> None:
         """Tell the chat layer that the server has split reasoning off itself; what it is goes its own way."""

@@ -31,8 +31,7 @@ class GrowingObject:
 
     def add(self, written: str) -> BaseModel | None:
         """Return the object so far, of its class if it fits by now; `None` if it has not grown."""
-        is_thought = self._starts_reasoning and "</think>" not in written
-        found = None if is_thought else arguments_so_far(written, self._tool, parse_partial_json)
+        found = arguments_so_far(written, self._tool, parse_partial_json, starts_reasoning=self._starts_reasoning)
         if not found or found == self._seen:
             return None
         self._seen = found

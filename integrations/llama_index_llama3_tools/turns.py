@@ -156,11 +156,11 @@ class Turn(Generic[_Response]):
     def _settle(self) -> None:
         """Note whether the answer is kept. If not, the next request is asked."""
         self._asks = False
-        self._constraint.remember_refusal()
         if self._answer:
             self._answer.require_responses()
-            if again := self._answer.again:
-                self._request, self._asks = again, True
+        self._constraint.remember_refusal()
+        if self._answer and (again := self._answer.again):
+            self._request, self._asks = again, True
 
 
 def _may_be_several(request: Request) -> bool:

@@ -15,10 +15,6 @@ OnUnknownTool: TypeAlias = Literal["text", "call", "retry"]
 """What happens to a call of a tool that was not declared: it stays text; it is still a call (principle 1); or it stays
 text, and in a conversation the model is asked again with the names of the tools."""
 
-_pool: list[str] = []
-_IDS = 64
-_BYTES = 12
-
 
 def new_call_id() -> str:
     """Return an id for a tool call: `call_` and 24 random hex digits (principle 1).
@@ -26,17 +22,7 @@ def new_call_id() -> str:
     >>> len(new_call_id())
     29
     """
-    try:
-        return _pool.pop()  # one call of the operating system makes many
-    except IndexError:
-        digits = os.urandom(_IDS * _BYTES).hex()
-        size = 2 * _BYTES
-        _pool.extend(f"call_{digits[at : at + size]}" for at in range(size, _IDS * size, size))
-        return f"call_{digits[:size]}"
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch  # after a fork, the child makes other ids
-    os.register_at_fork(after_in_child=_pool.clear)
+    return f"call_{os.urandom(12).hex()}"
 
 
 def written_id(id_factory: Callable[[], object]) -> str:

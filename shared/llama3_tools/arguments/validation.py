@@ -94,8 +94,11 @@ class ArgumentValidator:
         for path, error in chain.from_iterable(_of_values(error, (), told, steps) for error in errors):
             reason = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE)
             detail = said_of(error.message, error.validator, error.validator_value)
-            declared = self._reader.node(error.schema).declared
-            found[path, problem_at(path, declared, error.instance, reason, detail=detail)] = None
+            schema, value = error.schema, error.instance
+            if error.validator == "required":
+                schema, value = schema.get("properties", {}).get(path[-1], True), None
+            declared = self._reader.node(schema).declared
+            found[path, problem_at(path, declared, value, reason, detail=detail)] = None
         return (problem for _, problem in found)
 
 
@@ -117,4 +120,7 @@ def _of_values(error: _Error, above: Path, told: Collection[Path], steps: Iterat
             meant.append(said)
     if len(meant) == 1:
         return meant[0]
-    return [] if error.validator in _REASONS and path in told else [(path, error)]
+    paths = [path]
+    if error.validator == "required":  # there is an error for each name, which it does not say
+        paths = [(*path, name) for name in error.validator_value if name not in error.instance]
+    return [(path, error) for path in paths if error.validator not in _REASONS or path not in told]

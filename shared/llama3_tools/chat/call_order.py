@@ -86,10 +86,6 @@ class CallOrder:
         """End the run: text, a thought, or a token that ends a turn comes after the last call."""
         self._is_interrupted = True
 
-    def report_repeat(self, call: ToolCall) -> None:
-        """Report a call that does not run again."""
-        self.repeated.append(call)
-
     def take(self, call: ToolCall) -> list[ToolCall]:
         """Add the next call of the text, and return the calls that are to be handed out now."""
         key = key_of(call.name, call.arguments)
@@ -98,7 +94,7 @@ class CallOrder:
         self._run.add(key)
         self._in_text[key] += 1
         if self._reports_repeats and key in self._run_before:
-            self.report_repeat(call)
+            self.repeated.append(call)
             return []
         return self._accept(call)
 

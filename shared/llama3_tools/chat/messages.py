@@ -174,7 +174,7 @@ def content_of(pieces: Sequence[Any], separator: str = "") -> str | list[Any]:
         return [{"type": "text", "text": piece} if isinstance(piece, str) else piece for piece in pieces]
 
 
-def with_text(content: str | list[Any] | None, text: str, separator: str = " ") -> str | list[Any]:
+def with_text(content: str | list[Any] | None, text: str) -> str | list[Any]:
     """Return a content and a text after it.
 
     >>> with_text("Sure.", "12:30"), with_text([{"type": "image_url"}], "12:30")
@@ -182,7 +182,7 @@ def with_text(content: str | list[Any] | None, text: str, separator: str = " ") 
     """
     if isinstance(content, list):
         return [*content, {"type": "text", "text": text}] if text else content
-    return separator.join(filter(None, [content, text]))
+    return " ".join(filter(None, [content, text]))
 
 
 def _require_dict(value: object, what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from llama3_tools.arguments import ArgumentValidator, Coercer
@@ -79,11 +80,12 @@ def _check_of(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], tuple[Arg
     except ToolDefinitionError:  # what is wrong is the schema, and no model can mend it
         return lambda _: ()
     except MissingExtraError:
-        return lambda arguments: _problems(schema, arguments)
+        return partial(_misfits, Coercer(schema))
 
 
-def _problems(schema: Mapping[str, Any], arguments: dict[str, Any]) -> tuple[ArgumentProblem, ...]:
-    """Return what coercion finds: it reports unknown parameters even if the schema allows them."""
-    is_closed = schema.get("additionalProperties") is False
-    problems = Coercer(schema).coerce(arguments).problems
-    return tuple(one for one in problems if is_closed or one.reason is not ProblemReason.UNKNOWN_PARAMETER)
+def _misfits(coercer: Coercer, arguments: dict[str, Any]) -> tuple[ArgumentProblem, ...]:
+    """Return what does not fit the schema's types."""
+    try:
+        return tuple(problem for _, problem in coercer.misfits(arguments))
+    except RecursionError:  # no model can mend it
+        return ()

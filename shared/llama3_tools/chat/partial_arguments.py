@@ -8,7 +8,9 @@ from typing import Any
 from llama3_tools.tools import Tool
 
 
-def arguments_so_far(written: str, tool: Tool, parse: Callable[[str], Any]) -> dict[str, Any] | None:
+def arguments_so_far(
+    written: str, tool: Tool, parse: Callable[[str], Any], *, starts_reasoning: bool = False
+) -> dict[str, Any] | None:
     """Return the arguments of a tool as far as a model has written them; `None` if that may yet be something else.
 
     They may be those of a call, in the strict response format, too, or an object alone.
@@ -17,10 +19,11 @@ def arguments_so_far(written: str, tool: Tool, parse: Callable[[str], Any]) -> d
         written: what the model has written so far.
         tool: the tool.
         parse: a framework's parser of JSON that is not all there, which raises `ValueError` for anything else.
+        starts_reasoning: whether the answer begins in a thought.
     """
-    text = written.rpartition("</think>")[2]
+    _, ended, text = written.rpartition("</think>")
     begin = text.find("{")
-    if begin < 0 or "<think>" in text:
+    if begin < 0 or "<think>" in text or (starts_reasoning and not ended):
         return None
     try:
         found = parse(text[begin:])
@@ -34,4 +37,4 @@ def arguments_so_far(written: str, tool: Tool, parse: Callable[[str], Any]) -> d
     if name == tool.name and (of_call := found.get("parameters", found.get("arguments"))) is not None:
         return of_call if isinstance(of_call, dict) else None
     is_undecided = list(found) == ["name"] and tool.name.startswith(str(name))
-    return found if found.keys() <= tool.arguments_schema.get("properties", {}).keys() and not is_undecided else None
+    return found if found.keys() <= (tool.parameters.get("properties") or {}).keys() and not is_undecided else None

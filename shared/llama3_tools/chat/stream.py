@@ -300,7 +300,7 @@ class ChatStream:
             return []
         if not is_text:
             return self._take_call(call)
-        self._order.report_repeat(call)
+        self._order.repeated.append(call)
         return self._say(self._content.add_call(self._text_of(call)))
 
     def _end_due(self, due: DueCall, refused: list[RefusedCall]) -> list[Delta]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
-
 _MOST_SHORT = 256
 
 
@@ -13,8 +10,8 @@ class GrowingText:
 
     >>> text = GrowingText("He")
     >>> text.add("llo"); text.add("!")
-    >>> text.joined(), list(reversed(text))
-    ('Hello!', ['!', 'llo', 'He'])
+    >>> text.joined()
+    'Hello!'
     """
 
     __slots__ = ("_long", "_short", "length")
@@ -41,7 +38,3 @@ class GrowingText:
     def __bool__(self) -> bool:
         """Return whether there is a piece."""
         return bool(self._short or self._long)
-
-    def __reversed__(self) -> Iterator[str]:
-        """Return the pieces, the last one first."""
-        return chain(reversed(self._short), reversed(self._long))

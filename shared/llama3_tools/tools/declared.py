@@ -43,14 +43,6 @@ class Tool:
         _require_declaration(self.name, self.parameters)
         object.__setattr__(self, "parameters", copied(dict(self.parameters)))
 
-    def __copy__(self) -> Tool:
-        """Return the tool itself, which never changes."""
-        return self
-
-    def __deepcopy__(self, _: object) -> Tool:
-        """Return the tool itself, which never changes."""
-        return self
-
     @property
     def arguments_schema(self) -> dict[str, Any]:
         """A copy of the schema that every call's arguments have to fit: of an empty object for a tool that takes none.

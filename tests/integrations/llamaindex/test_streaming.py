@@ -93,8 +93,9 @@ def test_text_flows_and_a_call_appears_the_moment_it_is_closed() -> None:
         ([("Hel", "Hel"), ("Hello ", "lo "), ("Hello", None)], "Hello "),
         ([("Hel", "Hel"), ("Hello", ""), ("Hello!", None)], "Hello!"),
         ([("", "")], ""),
+        ([("Hel", None), ("lo", None), ("lo", None)], "Hellolo"),
     ],
-    ids=["the whole text behind its deltas", "what is new in a text without a delta", "nothing"],
+    ids=["the whole text behind its deltas", "what is new in a text without a delta", "nothing", "pieces alone"],
 )
 def test_a_text_is_read_once_with_or_without_deltas(pieces: list[tuple[str, str | None]], text: str) -> None:
     stream = [ChatResponse(message=ChatMessage(content=content), delta=delta) for content, delta in pieces]

@@ -102,6 +102,11 @@ def test_of_alternatives_the_one_that_is_meant_is_told(schema: object, value: ob
     [
         ({"required": ["a", "b"]}, {}, ["$.a: missing", "$.b: missing"]),
         (
+            {"properties": {"n": {"type": "integer"}}, "dependentSchemas": {"n": {"required": ["b"]}}},
+            {"n": "x"},
+            ['$.n: expected integer, got the string "x"', "$.b: missing"],
+        ),
+        (
             {"additionalProperties": False, "patternProperties": {"^a": {}}},
             {"a": 1, "b": 1, "c": 1},
             ["$.b: unknown, expected none", "$.c: unknown, expected none"],
@@ -128,7 +133,6 @@ def test_all_that_is_wrong_is_reported_once(schema: dict[str, Any], arguments: d
         ({"properties": {"a": {"properties": {"b": False}}}}, {"a": {"b": 1}}, "$.a.b"),
         ({"patternProperties": {"^b": False}}, {"a": 1, "b1": 1}, "$.b1"),
         ({"properties": {"a": {"items": False}}}, {"a": [1]}, "$.a[0]"),
-        ({"then": {"properties": {"a": {"required": ["b"]}}}, "if": {}}, {"a": {}}, "$.a"),
         ({"properties": {"a": False}, "dependentSchemas": {"a": {"additionalProperties": False}}}, {"a": 1}, "$.a"),
         ({"properties": {"a": {}}, "unevaluatedProperties": False}, {"a": 1, "c": 1}, "$"),
         ({"unevaluatedProperties": {"type": "string"}}, {"a": 1, "c": "x"}, "$"),

@@ -34,5 +34,12 @@ def test_they_are_those_of_a_call_or_an_object_alone(written: str, arguments: di
     assert arguments_so_far(written, PERSON, json.loads) == arguments
 
 
+def test_an_answer_that_begins_in_a_thought_has_none_before_its_end():
+    thought = '{"name": "Bo"}?'
+    assert arguments_so_far(thought, PERSON, json.loads, starts_reasoning=True) is None
+    written = f'{thought}</think>{{"name": "Al"}}'
+    assert arguments_so_far(written, PERSON, json.loads, starts_reasoning=True) == {"name": "Al"}
+
+
 def test_a_parser_may_find_nothing():
     assert arguments_so_far("{", PERSON, lambda _: None) is None

@@ -76,7 +76,7 @@ def test_what_a_tool_hands_out_can_be_changed_and_the_tool_stays():
 
 def test_a_tool_is_copied_and_pickled():
     tool = Tool("f", "", SCHEMA)
-    assert copy.copy(tool) is copy.deepcopy(tool) is tool
+    assert copy.copy(tool) == copy.deepcopy(tool) == tool
     assert pickle.loads(pickle.dumps(tool)) == tool  # noqa: S301 - our own bytes
 
 
