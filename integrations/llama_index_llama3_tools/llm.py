@@ -72,7 +72,7 @@ class _Option(ChatOption, total=False):
 
 _OF_REQUESTS = {"callback_manager", "rate_limiter"}
 """What the wrapped LLM reports its requests by, and waits for."""
-_OPTIONS = (*(ChatOption.__optional_keys__ - {"read"}), *LLM.model_fields)
+_OPTIONS = (*(ChatOption.__optional_keys__ - {"read", "progress"}), *LLM.model_fields)
 
 
 class Llama3ToolLLM(FunctionCallingLLM):

@@ -59,7 +59,9 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
         **options: Unpack[ReadOption],
     ) -> None:
         require_words({"on_invalid": on_invalid}, on_invalid=OnInvalid)
-        require_options(type(self).__name__, options, (*ReadOption.__optional_keys__, "on_invalid", "repeated_calls"))
+        require_options(
+            type(self).__name__, options, {*ReadOption.__optional_keys__, "on_invalid", "repeated_calls"} - {"progress"}
+        )
         read = ReadOptions(**options)
         if tools is None and read.coerce_arguments:
             raise ValueError("coerce_arguments needs the schemas of the tools: pass tools, too")

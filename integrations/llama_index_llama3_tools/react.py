@@ -64,7 +64,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         tools: Iterable[LlamaIndexToolLike] | None = None,
         **options: Unpack[ReadOption],
     ) -> None:
-        require_options(type(self).__name__, options, ReadOption.__optional_keys__)
+        require_options(type(self).__name__, options, ReadOption.__optional_keys__ - {"progress"})
         read = replace(_READ, **options)
         plain = replace(read, formats=("none",), split_reasoning=True, coerce_arguments=False, repair=False)
         self._thoughts = Extractor(options=plain)

@@ -399,7 +399,6 @@ OTHER_OPTIONS: dict[str, Any] = {
     "repair": True,
     "split_reasoning": True,
     "starts_reasoning": True,
-    "progress": True,
     "limits": Limits(max_calls=3),
     "id_factory": lambda: "id",
 }
@@ -408,17 +407,15 @@ OTHER_OPTIONS: dict[str, Any] = {
 def _adapters(**options: Any) -> list[Any]:
     chat = ChatOpenAI(api_key=SecretStr("none"), model="llama3.1")
     completion = OpenAILike(api_key="none", model="llama3.1", is_chat_model=False)
-    of_langchain = {name: value for name, value in options.items() if name != "progress"}  # it has no place for it
-    return [Llama3ToolModel(chat, **of_langchain), Llama3ToolLLM(completion, **options)]
+    return [Llama3ToolModel(chat, **options), Llama3ToolLLM(completion, **options)]
 
 
 def test_models_have_the_same_options_and_defaults_and_they_are_the_layer_s():
     of_chat = [one.name for one in fields(ChatOptions) if one.name != "read"]
-    assert list(OTHER_OPTIONS) == [*of_chat, *(one.name for one in fields(ReadOptions))]
+    of_reading = [one.name for one in fields(ReadOptions) if one.name != "progress"]  # no message has a place for it
+    assert list(OTHER_OPTIONS) == [*of_chat, *of_reading]
     assert [model.options for model in _adapters()] == [ChatOptions()] * 2
-    langchain, llama_index = _adapters(**OTHER_OPTIONS)
-    assert llama_index.options == ToolChat([], **OTHER_OPTIONS).options
-    assert langchain.options == ToolChat([], **{**OTHER_OPTIONS, "progress": False}).options
+    assert [model.options for model in _adapters(**OTHER_OPTIONS)] == [ToolChat([], **OTHER_OPTIONS).options] * 2
 
 
 PARSERS: list[Any] = [
