@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from llama3_tools import PromptFormat, Tool, ToolDefinitionError, declare_tools
 from llama3_tools.chat import ChatOptions, ClassCheck, ToolChat, class_problems, kept_chat
 from llama3_tools.errors import a_type
-from llama3_tools.tools import SCHEMA_KEYS, describe_tool, require_tool_list, server_tool_error
+from llama3_tools.tools import SCHEMA_KEYS, describe_tool, require_tool_list
 
 LangChainToolLike: TypeAlias = BaseTool | Callable[..., Any] | type | Mapping[str, Any] | Tool
 """A LangChain tool, a function, a pydantic class, a `TypedDict`, a tool dict of OpenAI, Anthropic, MCP or Bedrock,
@@ -106,7 +106,7 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
         if "function" in tool or ("name" in tool and (is_function or tool.keys() & set(SCHEMA_KEYS))):
             return tool
         if not is_function:
-            raise server_tool_error(tool, where)
+            raise _of_server(tool, where)
     try:
         converted = convert_to_openai_tool(tool)
     except Exception as error:  # a schema can fail to be made in as many ways as there are annotations
@@ -115,8 +115,13 @@ def _to_dict(tool: LangChainToolLike, where: str) -> dict[str, Any]:
             f"{where} ({describe_tool(tool)}) cannot be read as a tool: {reason}. Pass {_EXPECTED}"
         ) from error
     if "function" not in converted:
-        raise server_tool_error(tool, where)
+        raise _of_server(tool, where)
     return converted
+
+
+def _of_server(tool: object, where: str) -> ToolDefinitionError:
+    found = f"a tool that only its server knows, {describe_tool(tool)}"
+    return ToolDefinitionError(f"{where} is {found}: only functions can be shown in the prompt")
 
 
 def _without_titles(schema: object) -> object:

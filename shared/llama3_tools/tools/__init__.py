@@ -1,7 +1,7 @@
 """Declared tools: what may be called, and with which arguments."""
 
 from llama3_tools.tools.declared import Tool, ToolLike, declare_tools
-from llama3_tools.tools.framework_tools import describe_tool, require_tool_list, server_tool_error
+from llama3_tools.tools.framework_tools import describe_tool, require_tool_list
 from llama3_tools.tools.schema_check import SCHEMA_KEYS
 from llama3_tools.tools.tool_list import read_tool_list
 
@@ -13,5 +13,4 @@ __all__ = [
     "describe_tool",
     "read_tool_list",
     "require_tool_list",
-    "server_tool_error",
 ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from llama3_tools.errors import ToolDefinitionError
-
 
 def require_tool_list(tools: object, tool_class: type) -> None:
     """Require a list of tools, or anything else that yields them.
@@ -24,22 +22,6 @@ def require_tool_list(tools: object, tool_class: type) -> None:
     is_tool = callable(tools) or isinstance(tools, (Mapping, tool_class))
     if is_tool or isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
         raise TypeError(f"tools must be a list of tools, got {describe_tool(tools)}{': put it in a list' * is_tool}")
-
-
-def server_tool_error(tool: object, where: str) -> ToolDefinitionError:
-    """Return the error for a tool that its server runs, such as a web search.
-
-    >>> print(server_tool_error({"type": "web_search"}, "tools[0]"))
-    tools[0] is a tool that only its server knows, {'type': 'web_search'}: only functions can be shown in the prompt
-
-    Args:
-        tool: the tool.
-        where: what to call it.
-    """
-    found = describe_tool(tool)
-    return ToolDefinitionError(
-        f"{where} is a tool that only its server knows, {found}: only functions can be shown in the prompt"
-    )
 
 
 def describe_tool(tool: object) -> str:
