@@ -105,7 +105,7 @@ def read_object(data: bytes, what: str) -> dict[str, Any]:
         BrokenOffError: the bytes are not JSON, or not an object.
     """
     try:
-        value = json.loads(data.decode())
+        value = json.loads(data)
     except (ValueError, RecursionError) as error:
         shown = shortened(data.decode("utf-8", "replace"))
         raise BrokenOffError(f"{what} is not JSON ({error}): {shown}") from None
