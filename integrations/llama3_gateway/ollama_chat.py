@@ -18,9 +18,9 @@ from llama3_gateway.shapes import (
     Shape,
     Usage,
     arguments_of,
-    text_in,
 )
 from llama3_tools.chat import Reply
+from llama3_tools.chat.messages import joined_text
 
 _COUNTS = (
     "prompt_eval_count",
@@ -155,7 +155,7 @@ def _images_as_parts(result: Message, where: str) -> Message:
         return others
     if not isinstance(images, list):
         raise bad_request(f"{where} is a list of images, each as base64", where)
-    text = {"type": "text", "text": text_in(result.get("content"))}
+    text = {"type": "text", "text": joined_text(result.get("content"))[0]}
     parts = ({"type": "image_url", "image_url": {"url": f"{_BASE64}{image}"}} for image in images)
     return {**others, "content": [text, *parts]}
 

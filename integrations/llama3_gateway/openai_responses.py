@@ -11,8 +11,9 @@ from typing import Any
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.framing import write_event, written
 from llama3_gateway.responses_input import CUSTOM, KeptItems
-from llama3_gateway.shapes import Delta, Piece, Shape, Usage, count_in, new_id, text_in
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, count_in, new_id
 from llama3_tools.chat import Reply
+from llama3_tools.chat.messages import joined_text
 
 _ECHOED: dict[str, Any] = {
     "instructions": None,
@@ -93,9 +94,9 @@ class ResponseShape(Shape):
     def _delta(self, delta: Delta) -> bytes:
         events = b""
         for name, value in delta.items():
-            if name == "reasoning_content" and (text := text_in(value)):
+            if name == "reasoning_content" and (text := joined_text(value)[0]):
                 events += self._grown("reasoning", text)
-            elif name in {"content", "refusal"} and (text := text_in(value)):
+            elif name in {"content", "refusal"} and (text := joined_text(value)[0]):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
                 events += self._closed("reasoning")

@@ -7,9 +7,9 @@ from http import HTTPStatus
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object, write_json, written
-from llama3_gateway.shapes import text_in
 from llama3_gateway.turns import Turn
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
+from llama3_tools.chat.messages import joined_text
 
 _TEXT_AT = {
     "/v1/chat/completions/input_tokens": "content",  # llama.cpp, which counts the messages
@@ -31,7 +31,7 @@ async def send_token_count(exchange: Exchange, client: UpstreamClient, turn: Tur
         GatewayError: there is no upstream.
     """
     messages, tools = turn.request.messages, turn.request.tools
-    text = "".join(_MESSAGE.format(role=one.get("role"), text=text_in(one.get("content"))) for one in messages)
+    text = "".join(_MESSAGE.format(role=one.get("role"), text=joined_text(one.get("content"))[0]) for one in messages)
     text += write_json(tools) if tools else ""
     count = await _counted(exchange, client, turn, text, most)
     how = "estimate" if count is None else "counted"
