@@ -30,7 +30,6 @@ class MessageShape(Shape):
     """Writes messages for one client. A block of a stream ends where the next one begins."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
-        """Begin an answer."""
         self._model = body.get("model")
         given = body.get("stop_sequences")
         self._stop_sequences = given if isinstance(given, list) else []

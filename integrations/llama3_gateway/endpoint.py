@@ -39,11 +39,8 @@ class Endpoint:
     name: str
     """Of the route, in metrics and in the log."""
     answer: Answer
-    """What answers a request."""
     settings: GatewaySettings
-    """The limits of a request."""
     access: Access
-    """Who may ask."""
     api: Api = CHAT
     """The API to which the route belongs: its clients' keys, and its errors."""
     is_open: bool = False

@@ -28,15 +28,10 @@ class Engine:
     """Answers one request with tools."""
 
     exchange: Exchange
-    """The request, and the way back to its client."""
     client: UpstreamClient
-    """Asks the upstream."""
     settings: GatewaySettings
-    """How the gateway serves."""
     dialect: Dialect
-    """What the upstream speaks."""
     shape: Shape
-    """Writes what the client is answered."""
 
     @property
     def record(self) -> RequestRecord:

@@ -38,7 +38,6 @@ class EventReader:
     r"""Reads server-sent events. Lines end with a line feed, a carriage return or both, and with nothing else."""
 
     def __init__(self) -> None:
-        """Begin a stream."""
         self._held = bytearray()
         self._searched = 0
         self._is_first = True

@@ -68,7 +68,6 @@ class OllamaStreamReader:
     r"""Reads a stream of Ollama's: lines of JSON."""
 
     def __init__(self) -> None:
-        """Begin a stream."""
         self.is_done = False
         self._held: list[bytes] = []
 
@@ -101,7 +100,6 @@ class OllamaShape(Shape):
     content_type = NDJSON
 
     def __init__(self) -> None:
-        """Begin an answer."""
         self._head: dict[str, Any] = {}
         self._last: dict[str, Any] = {}
 

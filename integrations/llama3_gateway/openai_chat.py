@@ -46,7 +46,6 @@ class ChatStreamReader:
     r"""Reads a stream of chat completion chunks."""
 
     def __init__(self) -> None:
-        """Begin a stream."""
         self.is_done = False
         self._events = EventReader()
         self._begun = bytearray()
@@ -94,7 +93,6 @@ class ChatShape(Shape):
     """Writes chat completions for one client."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
-        """Begin an answer to a request."""
         options = body.get("stream_options")
         self._include_usage = isinstance(options, Mapping) and options.get("include_usage") is True
         self._head: dict[str, Any] = {}

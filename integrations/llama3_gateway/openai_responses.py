@@ -32,7 +32,6 @@ class ResponseShape(Shape):
     """Writes responses for one client. The text of an answer is one message, and calls in it come after it."""
 
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
-        """Begin an answer."""
         self._kept = kept
         self._custom = {tool["name"] for tool in body.get("tools") or () if tool.get("type") == "custom"}
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}

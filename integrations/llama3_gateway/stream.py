@@ -36,7 +36,6 @@ class Stream:
     """Asks, and asks again for the choices that are to be written anew, until the answer is over."""
 
     def __init__(self, engine: Engine, turn: Turn) -> None:
-        """Make it from what answers and what is asked."""
         self._engine = engine
         self._turn = turn
         self._exchange, self._shape = engine.exchange, engine.shape

@@ -133,7 +133,6 @@ class ChoiceReader:
     """Reads one of the answers to a turn."""
 
     def __init__(self, request: Request, record: RequestRecord) -> None:
-        """Begin an answer."""
         self.request = request
         self.has_begun = False
         """Whether the upstream has said a word of it."""

@@ -50,7 +50,6 @@ class UpstreamAnswer:
     """An answer that has begun."""
 
     def __init__(self, response: httpx.Response, upstream: Upstream) -> None:
-        """Begin with the head of the answer."""
         self.status = response.status_code
         self.headers: list[Header] = [(name.lower(), value) for name, value in response.headers.raw]
         self.content_type = str(response.headers.get("content-type") or "").lower()
@@ -123,7 +122,6 @@ class Given(UpstreamAnswer):
     """A completion made from an upstream's error: Groq's `tool_use_failed` contains what the model wrote."""
 
     def __init__(self, text: str) -> None:
-        """Make it from what the model wrote."""
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         self._data = written({"object": "chat.completion", "choices": [choice]})
         self.content_type = "application/json"
@@ -138,7 +136,6 @@ class UpstreamClient:
     """Asks upstreams, over connections that are kept."""
 
     def __init__(self, timeout: float, name: str, with_clients_key: frozenset[Upstream] = frozenset()) -> None:
-        """Prepare to ask."""
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_SECONDS_KEPT)
         trusted = httpx.create_ssl_context()
         self._timeout = timeout
