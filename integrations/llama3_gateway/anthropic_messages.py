@@ -7,15 +7,7 @@ from typing import Any
 
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.framing import write_event, write_json
-from llama3_gateway.shapes import (
-    Delta,
-    Piece,
-    Shape,
-    Usage,
-    arguments_of,
-    count_in,
-    new_id,
-)
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, arguments_of, count_in, new_id
 from llama3_tools.chat import Reply
 from llama3_tools.chat.messages import joined_text
 

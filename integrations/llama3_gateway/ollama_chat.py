@@ -9,16 +9,7 @@ from llama3_gateway.errors import BrokenOffError, bad_request
 from llama3_gateway.exchange import NDJSON
 from llama3_gateway.framing import read_object, write_json, written
 from llama3_gateway.openai_chat import require_tools
-from llama3_gateway.shapes import (
-    Chunk,
-    Delta,
-    Dialect,
-    Message,
-    Piece,
-    Shape,
-    Usage,
-    arguments_of,
-)
+from llama3_gateway.shapes import Chunk, Delta, Dialect, Message, Piece, Shape, Usage, arguments_of
 from llama3_tools.chat import Reply
 from llama3_tools.chat.messages import joined_text
 
