@@ -24,6 +24,7 @@ try:
     from llama3_gateway.logs import LOGGER, JsonLines
     from llama3_gateway.settings import GatewaySettings, Upstream
     from llama3_gateway.upstream import UPSTREAM_TIMEOUT, UpstreamClient
+    from llama3_tools.cli.status import CannotRunError
 except ModuleNotFoundError as error:
     raise missing_extra(error) from error
 
@@ -69,15 +70,11 @@ class PunctualProtocol(H11Protocol):
             self._waiting = None
 
 
-class AddressError(OSError):
-    """An address on which the gateway cannot listen."""
-
-
 def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
     """Serve until the process is told to stop.
 
     Raises:
-        AddressError: the address cannot be used.
+        CannotRunError: the address cannot be used.
     """
     listening = _listen(settings)
     port = listening.getsockname()[1]
@@ -115,7 +112,7 @@ def _listen(settings: GatewaySettings) -> socket.socket:
         is_port = error.errno in {errno.EADDRINUSE, errno.EACCES}
         cure = "--port takes another" if is_port else "--host takes an address of this machine"
         why = str(error.strerror or error).partition(" (while ")[0]
-        raise AddressError(f"cannot listen on {settings.host}:{settings.port} ({why}): {cure}") from None
+        raise CannotRunError(f"cannot listen on {settings.host}:{settings.port} ({why}): {cure}") from None
     # Connections inherit it. Without, a chunk waits up to 40 ms until the client has confirmed the one before.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
