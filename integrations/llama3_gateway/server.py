@@ -36,6 +36,7 @@ _SECONDS_FOR_HEAD = 30
 """In which the head of a request has to come, from the connection or from the head's first byte on."""
 _WAITING = 2048
 """How many clients may wait to be let in."""
+_ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 
 
 class PunctualProtocol(H11Protocol):
@@ -144,17 +145,15 @@ async def warning_of(upstream: Upstream, seconds: float = _SECONDS_TO_CHECK) -> 
 
 def greeting(settings: GatewaySettings, port: int) -> str:
     """Return where the gateway serves, and who can reach it."""
-    host = "localhost" if settings.is_for_all_addresses else settings.host
+    is_for_all = settings.host in _ALL_ADDRESSES
+    host = "localhost" if is_for_all else settings.host
     shown = f"[{host}]" if ":" in host else host
-    lines = [
-        f"llama3-tools serve: point clients at http://{shown}:{port}/v1",
-        *(
-            [f"  from a container: http://host.docker.internal:{port}/v1; from another machine: by this one's name"]
-            if settings.is_for_all_addresses
-            else []
-        ),
-        *(f"  upstream: {upstream.shown}" for upstream in settings.upstreams),
-    ]
+    lines = [f"llama3-tools serve: point clients at http://{shown}:{port}/v1"]
+    if is_for_all:
+        lines.append(
+            f"  from a container: http://host.docker.internal:{port}/v1; from another machine: by this one's name"
+        )
+    lines += [f"  upstream: {upstream.shown}" for upstream in settings.upstreams]
     if settings.is_for_this_machine:
         lines.append("  only programs on this machine can use it; --host 0.0.0.0 lets others in")
     elif settings.api_key:
