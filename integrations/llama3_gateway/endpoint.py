@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from llama3_gateway.access import Access
 from llama3_gateway.api import CHAT, Api
-from llama3_gateway.errors import GatewayError, UpstreamRefusal
+from llama3_gateway.errors import FAULT, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import Exchange
 from llama3_gateway.framing import written
 from llama3_gateway.logs import log_fault, log_request
@@ -27,7 +27,6 @@ Answer: TypeAlias = Callable[[Exchange, bytes], Awaitable[None]]
 
 _CLIENT_CLOSED_REQUEST = 499
 """nginx's word for a client that has gone."""
-_FAULT = "a fault of the gateway: its log says where"
 _ID_HEADERS = (b"x-request-id", b"request-id")
 """Where OpenAI's clients, and Anthropic's, look for the id of a request."""
 
@@ -70,7 +69,7 @@ class Endpoint:
                 await self._explain(exchange, error)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next request is answered
                 log_fault("a request could not be answered", error, exchange.record)
-                await self._explain(exchange, GatewayError(500, _FAULT, code="fault"))
+                await self._explain(exchange, GatewayError(500, FAULT, code="fault"))
             group.cancel_scope.cancel()
 
     async def _body(self, exchange: Exchange) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from http import HTTPStatus
 from time import perf_counter
 
 from llama3_gateway.advice import advised
-from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, no_completion
+from llama3_gateway.errors import BrokenOffError, GatewayError, no_completion
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object
-from llama3_gateway.logs import LOGGER
+from llama3_gateway.logs import FIRST_IS_KEPT, LOGGER
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
@@ -67,7 +66,7 @@ class Engine:
                 yield answer
                 return
             refusal = await answer.refusal()
-            if (text := _refused_call(refusal)) is not None:
+            if (text := failed_generation(refusal.read())) is not None:
                 yield Given(text)
                 return
             if (without := turn.without_what_was_refused(refusal)) is None:
@@ -119,9 +118,7 @@ class Engine:
             except GatewayError as error:
                 if not again.earlier_is_text:
                     raise
-                LOGGER.warning(
-                    "the model could not be asked again, and its first answer is kept: status %s", error.status
-                )
+                LOGGER.warning(FIRST_IS_KEPT, error.status)
                 break
         return reply, usage
 
@@ -132,11 +129,3 @@ class Engine:
         reader.end(piece.finish_reason)
         self.record.added += perf_counter() - began
         return reader.reply
-
-
-def _refused_call(refusal: UpstreamRefusal) -> str | None:
-    """Return what a model wrote that its server has refused as no call; `None` if the error does not have it."""
-    try:
-        return failed_generation(json.loads(refusal.body))
-    except (ValueError, RecursionError):
-        return None

@@ -17,6 +17,7 @@ from http import HTTPStatus
 from llama3_tools import Llama3ToolsError, MissingExtraError
 from llama3_tools.chat import EndpointFault
 
+FAULT = "a fault of the gateway: its log says where"
 _MOST_SHOWN = 500
 _KINDS: dict[int, str] = {
     401: "authentication_error",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import anyio
 
 from llama3_gateway.advice import full_context
-from llama3_gateway.errors import BrokenOffError, GatewayError, no_completion
+from llama3_gateway.errors import FAULT, BrokenOffError, GatewayError, no_completion
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.logs import LOGGER, log_fault
+from llama3_gateway.logs import FIRST_IS_KEPT, LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.shapes import Chunk, Delta, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn
@@ -69,7 +69,7 @@ class Stream:
             if not self._exchange.is_started or self._exchange.is_finished:
                 raise
             log_fault("a stream could not be answered, and broke off", error, self._engine.record)
-            fault = BrokenOffError("a fault of the gateway: its log says where", code="fault")
+            fault = BrokenOffError(FAULT, code="fault")
             await self._exchange.finish(self._shape.fail(fault))
 
     async def _ask(self, turn: Turn, index: int | None = None) -> None:
@@ -136,9 +136,7 @@ class Stream:
         except GatewayError as error:
             second = self._choices.readers[index]
             if request.earlier_is_text and (second is first or not second.has_begun):
-                LOGGER.warning(
-                    "the model could not be asked again, and its first answer is kept: status %s", error.status
-                )
+                LOGGER.warning(FIRST_IS_KEPT, error.status)
                 self._choices.give_up(index, request)
             elif isinstance(error, BrokenOffError) or not self._exchange.is_started:
                 raise

@@ -22,8 +22,6 @@ _MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
-_FREE = ServerConstraint(None, "off")
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -37,7 +35,7 @@ class Turn:
     """Where it is answered, and how the upstream is held to a call."""
     dialect: Dialect
     """What the upstream is asked in."""
-    hold: ServerConstraint = _FREE
+    hold: ServerConstraint
     """Whether the upstream is held to the form of its answer."""
     is_blind: bool = False
     """Whether a text replaces each image, as the model cannot see any."""
