@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from llama3_gateway.errors import BrokenOffError, bad_request
+from llama3_gateway.errors import BrokenOffError, bad_request, shortened
 from llama3_gateway.exchange import NDJSON
 from llama3_gateway.framing import read_object, write_json, written
 from llama3_gateway.openai_chat import require_tools
@@ -170,7 +170,7 @@ def _with_message(body: dict[str, Any], message: dict[str, Any], calls: Sequence
 
 def _whole_chunk(body: dict[str, Any]) -> Chunk:
     if not isinstance(body.get("message"), Mapping):
-        raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
+        raise BrokenOffError(f"it has no message: {shortened(write_json(body))}")
     return _chunk({**body, "done": True})
 
 

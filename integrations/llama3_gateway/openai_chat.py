@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from llama3_gateway.errors import BrokenOffError, bad_request
+from llama3_gateway.errors import BrokenOffError, bad_request, shortened
 from llama3_gateway.framing import (
     DONE,
     EventReader,
@@ -163,7 +163,7 @@ class ChatShape(Shape):
 
 def _whole_chunk(body: dict[str, Any]) -> Chunk:
     if not isinstance(body.get("choices"), list):
-        raise BrokenOffError(f"it has no choices: {write_json(body)[:500]}")
+        raise BrokenOffError(f"it has no choices: {shortened(write_json(body))}")
     return _chunk(body, "message")
 
 
@@ -172,10 +172,10 @@ def _chunk(body: dict[str, Any], key: str) -> Chunk:
     chunk = Chunk(body, [], usage if isinstance(usage, dict) else None)
     for choice in choices if isinstance(choices, list) else ():
         if not isinstance(choice, dict):
-            raise BrokenOffError(f"a choice of the upstream's answer is not an object: {write_json(choice)[:500]}")
+            raise BrokenOffError(f"a choice of the upstream's answer is not an object: {shortened(write_json(choice))}")
         delta = choice.get(key) or choice.get("message") or choice.get("delta") or {}
         if not isinstance(delta, dict):
-            raise BrokenOffError(f"a message of the upstream's answer is not an object: {write_json(delta)[:500]}")
+            raise BrokenOffError(f"a message of the upstream's answer is not an object: {shortened(write_json(delta))}")
         index, reason = choice.get("index"), choice.get("finish_reason")
         piece = Piece(
             index if type(index) is int else 0,
@@ -205,7 +205,7 @@ def _is_error(body: dict[str, Any]) -> bool:
 def _told(body: dict[str, Any]) -> str:
     error = body.get("error")
     message = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
-    return f"the upstream reports an error: {message or write_json(body)[:500]}"
+    return f"the upstream reports an error: {message or shortened(write_json(body))}"
 
 
 CHAT_COMPLETIONS = Dialect(
