@@ -18,7 +18,7 @@ from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.stream import Stream
 from llama3_gateway.turns import ChoiceReader, Turn
-from llama3_gateway.upstream import Given, UpstreamAnswer, UpstreamClient
+from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient, answer_with
 from llama3_tools.chat import Reply, Request, failed_generation
 
 
@@ -67,7 +67,7 @@ class Engine:
                 return
             refusal = await answer.refusal()
             if (text := failed_generation(refusal.read())) is not None:
-                yield Given(text)
+                yield answer_with(text, upstream)
                 return
             if (without := turn.without_what_was_refused(refusal)) is None:
                 raise advised(refusal, turn.settings, self.dialect, self.record.model)

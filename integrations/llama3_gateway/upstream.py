@@ -118,18 +118,12 @@ class UpstreamAnswer:
             raise BrokenOffError(message, reason=message) from None
 
 
-class Given(UpstreamAnswer):
-    """A completion made from an upstream's error: Groq's `tool_use_failed` contains what the model wrote."""
-
-    def __init__(self, text: str) -> None:
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        self._data = written({"object": "chat.completion", "choices": [choice]})
-        self.content_type = "application/json"
-
-    async def read(self, most: int) -> AsyncIterator[bytes]:
-        """Yield it."""
-        del most
-        yield self._data
+def answer_with(text: str, upstream: Upstream) -> UpstreamAnswer:
+    """Return a completion with what a model wrote, which its server refused: Groq's `tool_use_failed` contains it."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    body = httpx.ByteStream(written({"object": "chat.completion", "choices": [choice]}))
+    response = httpx.Response(HTTPStatus.OK, headers={"content-type": "application/json"}, stream=body)
+    return UpstreamAnswer(response, upstream)
 
 
 class UpstreamClient:
