@@ -51,7 +51,7 @@ class ChatStreamReader:
         self._begun = bytearray()
         """The bytes of what may be a completion in one."""
         self._is_stream = False
-        """Whether it is none."""
+        """Whether the answer is known to be a stream of events."""
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """Add the next bytes, and yield the chunks that are whole."""

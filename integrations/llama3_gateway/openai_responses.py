@@ -24,7 +24,7 @@ _ECHOED: dict[str, Any] = {
 }
 """Fields of the request that are in the answer, and what they are if the request has none."""
 _UTF_8 = ("utf-8", "surrogatepass")
-"""Half a character, too, comes back as it was."""
+"""A lone surrogate, too, comes back as it was."""
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
