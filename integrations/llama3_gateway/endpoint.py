@@ -17,7 +17,7 @@ from llama3_gateway.access import Access
 from llama3_gateway.api import CHAT, Api
 from llama3_gateway.errors import FAULT, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.framing import written
+from llama3_gateway.framing import write_body
 from llama3_gateway.logs import log_fault, log_request
 from llama3_gateway.metrics import Metrics, RequestRecord
 from llama3_gateway.settings import GatewaySettings
@@ -133,7 +133,7 @@ def error_response(error: GatewayError, scope: Scope, api: Api = CHAT) -> Respon
     scope["state"]["record"].reason = error.reason
     # With 401, Claude Code would ask again for minutes, and show nothing.
     headers = {"x-should-retry": "false"} if error.status == HTTPStatus.UNAUTHORIZED else None
-    return Response(written(api.error(error)), error.status, headers, media_type="application/json")
+    return Response(write_body(api.error(error)), error.status, headers, media_type="application/json")
 
 
 def _plain(path: str) -> str:

@@ -56,7 +56,7 @@ class Engine:
             GatewayError: there is none.
         """
         began = perf_counter()
-        body = turn.written()
+        body = turn.to_json()
         self.record.added += perf_counter() - began
         headers = self.exchange.asking_for(self.dialect.media if self.record.is_stream else JSON)
         upstream = turn.settings.upstream
@@ -103,7 +103,7 @@ class Engine:
 
     async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply, Usage]:
         """Return what a choice is after all retries, and what those used."""
-        reply = self._read(turn.request, piece)
+        reply = self._reply_to(turn.request, piece)
         usage: Usage = None
         while again := turn.request.retry(reply):
             turn = turn.again(again)
@@ -114,7 +114,7 @@ class Engine:
                 usage = added_usage(usage, chunk.usage)
                 if not chunk.pieces:
                     break
-                reply = self._read(again, chunk.pieces[0])
+                reply = self._reply_to(again, chunk.pieces[0])
             except GatewayError as error:
                 if not again.earlier_is_text:
                     raise
@@ -122,7 +122,7 @@ class Engine:
                 break
         return reply, usage
 
-    def _read(self, request: Request, piece: Piece) -> Reply:
+    def _reply_to(self, request: Request, piece: Piece) -> Reply:
         began = perf_counter()
         reader = ChoiceReader(request, self.record)
         reader.feed(piece.delta)

@@ -92,7 +92,7 @@ def write_event(value: object, name: str = "") -> bytes:
     return f"{head}data: {write_json(value)}\n\n".encode()
 
 
-def written(value: object) -> bytes:
+def write_body(value: object) -> bytes:
     """Write a value of JSON as the body of an answer."""
     return write_json(value).encode()
 

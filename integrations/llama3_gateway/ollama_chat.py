@@ -7,7 +7,7 @@ from typing import Any
 
 from llama3_gateway.errors import BrokenOffError, bad_request, shortened
 from llama3_gateway.exchange import NDJSON
-from llama3_gateway.framing import read_object, write_json, written
+from llama3_gateway.framing import read_object, write_body, write_json
 from llama3_gateway.openai_chat import require_tools
 from llama3_gateway.shapes import Chunk, Delta, Dialect, Message, Piece, Shape, Usage, arguments_of
 from llama3_tools.chat import Reply
@@ -126,7 +126,7 @@ class OllamaShape(Shape):
 
     def fail(self, error: BrokenOffError) -> bytes:
         """Return the error as a line, after which none says that the answer is done."""
-        return written(error.body or {"error": error.message}) + b"\n"
+        return write_body(error.body or {"error": error.message}) + b"\n"
 
     def keepalive(self) -> bytes:
         """Return a line without text."""

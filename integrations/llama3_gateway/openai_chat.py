@@ -11,10 +11,10 @@ from llama3_gateway.framing import (
     EventReader,
     ServerEvent,
     read_object,
+    write_body,
     write_event,
     write_json,
     write_str,
-    written,
 )
 from llama3_gateway.shapes import Chunk, Delta, Dialect, Piece, Shape, Usage
 from llama3_tools.chat import EndpointFault, Reply
@@ -69,7 +69,7 @@ class ChatStreamReader:
             return
         body = read_object(bytes(self._begun), "the upstream's answer")
         if _is_error(body):
-            raise BrokenOffError(_told(body), body=body)
+            raise _reported_error(body)
         yield _whole_chunk(body)
         self.is_done = True
 
@@ -85,7 +85,7 @@ class ChatStreamReader:
                 return
             body = read_object(data, "an event of the upstream's stream")
             if event.name == b"error" or _is_error(body):
-                raise BrokenOffError(_told(body), body=body)
+                raise _reported_error(body)
             yield _chunk(body, "delta")
 
 
@@ -105,7 +105,7 @@ class ChatShape(Shape):
         choices = [
             _choice(given, piece, reply) for given, piece, reply in zip(body["choices"], pieces, replies, strict=True)
         ]
-        return written({**body, "choices": choices, **({"usage": usage} if usage else {})})
+        return write_body({**body, "choices": choices, **({"usage": usage} if usage else {})})
 
     def begin(self, head: dict[str, Any]) -> bytes:
         """Keep the upstream's fields for the answer."""
@@ -202,10 +202,10 @@ def _is_error(body: dict[str, Any]) -> bool:
     return bool(error) or (not body.get("choices") and (error is not None or body.get("object") == "error"))
 
 
-def _told(body: dict[str, Any]) -> str:
+def _reported_error(body: dict[str, Any]) -> BrokenOffError:
     error = body.get("error")
     message = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
-    return f"the upstream reports an error: {message or shortened(write_json(body))}"
+    return BrokenOffError(f"the upstream reports an error: {message or shortened(write_json(body))}", body=body)
 
 
 CHAT_COMPLETIONS = Dialect(

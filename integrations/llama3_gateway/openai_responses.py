@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.framing import write_event, written
+from llama3_gateway.framing import write_body, write_event
 from llama3_gateway.responses_input import CUSTOM, KeptItems
 from llama3_gateway.shapes import Delta, Piece, Shape, Usage, count_in, new_id
 from llama3_tools.chat import Reply
@@ -57,7 +57,7 @@ class ResponseShape(Shape):
             answer = {"content": reply.content, "refusal": piece.delta.get("refusal"), "tool_calls": calls}
             self.deltas(0, [thoughts, answer], None)
             self.finish(0, reply.finish_reason, {})
-        return written(self._ended(usage)[1])
+        return write_body(self._ended(usage)[1])
 
     def begin(self, head: dict[str, Any]) -> bytes:
         """Return the first two events."""

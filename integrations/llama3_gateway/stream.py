@@ -80,14 +80,14 @@ class Stream:
         async with self._engine.ask(turn) as answer:
             if not answer.content_type.startswith(_WHOLE):
                 await self._writer.start()
-            is_done = await self._read(answer, question)
+            is_done = await self._read_stream(answer, question)
         if not self._choices.readers:
             raise no_completion(self._came)
         self._choices.end(question, is_done=is_done)
         self._usage = added_usage(self._usage, self._used)
         await self._writer.flush()
 
-    async def _read(self, answer: UpstreamAnswer, question: _Question) -> bool:
+    async def _read_stream(self, answer: UpstreamAnswer, question: _Question) -> bool:
         """Read a stream, and return whether the upstream has said that it is over.
 
         Raises:

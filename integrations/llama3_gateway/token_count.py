@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import JSON, Exchange
-from llama3_gateway.framing import read_object, write_json, written
+from llama3_gateway.framing import read_object, write_body, write_json
 from llama3_gateway.turns import Turn
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
 from llama3_tools.chat.messages import joined_text
@@ -36,7 +36,7 @@ async def send_token_count(exchange: Exchange, client: UpstreamClient, turn: Tur
     count = await _counted(exchange, client, turn, text, most)
     how = "estimate" if count is None else "counted"
     tokens = -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN) if count is None else count
-    await exchange.answer(written({"input_tokens": tokens}), **{_HOW: how})
+    await exchange.answer(write_body({"input_tokens": tokens}), **{_HOW: how})
 
 
 async def _counted(exchange: Exchange, client: UpstreamClient, turn: Turn, text: str, most: int) -> int | None:
@@ -45,14 +45,14 @@ async def _counted(exchange: Exchange, client: UpstreamClient, turn: Turn, text:
     asked = {"model": turn.fields.get("model"), "messages": turn.request.messages, **tools}
     headers, upstream = exchange.asking_for(JSON), turn.settings.upstream
     for path, name in _TEXT_AT.items():
-        body = written({**asked, name: text})
+        body = write_body({**asked, name: text})
         async with client.ask(upstream, "POST", path, headers=headers, body=body) as answer:
-            if answer.status == HTTPStatus.OK and (count := await _read(answer, most)):
+            if answer.status == HTTPStatus.OK and (count := await _sent_count(answer, most)):
                 return count
     return None
 
 
-async def _read(answer: UpstreamAnswer, most: int) -> int | None:
+async def _sent_count(answer: UpstreamAnswer, most: int) -> int | None:
     try:
         body = read_object(await answer.whole(most), "the count")
     except BrokenOffError:

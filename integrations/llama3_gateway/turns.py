@@ -40,7 +40,7 @@ class Turn:
     is_blind: bool = False
     """Whether a text replaces each image, as the model cannot see any."""
 
-    def written(self) -> bytes:
+    def to_json(self) -> bytes:
         """Return the request for the upstream as JSON.
 
         Raises:

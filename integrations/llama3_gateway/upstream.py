@@ -12,7 +12,7 @@ import httpx2 as httpx
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import KEY_HEADERS, Header
-from llama3_gateway.framing import written
+from llama3_gateway.framing import write_body
 from llama3_gateway.settings import Upstream
 
 UPSTREAM_TIMEOUT = "upstream_timeout"
@@ -121,7 +121,7 @@ class UpstreamAnswer:
 def answer_with(text: str, upstream: Upstream) -> UpstreamAnswer:
     """Return a completion with what a model wrote, which its server refused: Groq's `tool_use_failed` contains it."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    body = httpx.ByteStream(written({"object": "chat.completion", "choices": [choice]}))
+    body = httpx.ByteStream(write_body({"object": "chat.completion", "choices": [choice]}))
     response = httpx.Response(HTTPStatus.OK, headers={"content-type": "application/json"}, stream=body)
     return UpstreamAnswer(response, upstream)
 
