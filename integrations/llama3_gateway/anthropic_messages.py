@@ -7,17 +7,9 @@ from typing import Any
 
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.framing import write_event, write_json
-from llama3_gateway.shapes import (
-    Delta,
-    Piece,
-    Shape,
-    Usage,
-    arguments_of,
-    count_in,
-    new_id,
-    text_in,
-)
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, arguments_of, count_in, new_id
 from llama3_tools.chat import Reply
+from llama3_tools.chat.messages import joined_text
 
 _STOP_REASONS = {"tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 _STOPPED_AT = ("stop_reason", "matched_stop")
@@ -30,7 +22,6 @@ class MessageShape(Shape):
     """Writes messages for one client. A block of a stream ends where the next one begins."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
-        """Begin an answer."""
         self._model = body.get("model")
         given = body.get("stop_sequences")
         self._stop_sequences = given if isinstance(given, list) else []
@@ -46,7 +37,8 @@ class MessageShape(Shape):
         if pieces:
             piece, reply = pieces[0], replies[0]
             self._note_end(reply.finish_reason, piece.extra)
-            texts = {"thinking": reply.reasoning, "text": text_in(reply.content) + text_in(piece.delta.get("refusal"))}
+            content, refusal = joined_text(reply.content)[0], joined_text(piece.delta.get("refusal"))[0]
+            texts = {"thinking": reply.reasoning, "text": content + refusal}
             blocks += [write_json({**_empty(kind), kind: text}) for kind, text in texts.items() if text]
             calls = [call.to_openai() for call in reply.tool_calls]
             blocks += [f'{write_json(_tool_use(call))[:-1]},"input":{arguments_of(call)}}}' for call in calls]
@@ -85,7 +77,7 @@ class MessageShape(Shape):
         for name, value in delta.items():
             if name == "tool_calls":
                 events += b"".join(map(self._called, value))
-            elif name in _BLOCKS and (text := text_in(value)):
+            elif name in _BLOCKS and (text := joined_text(value)[0]):
                 kind = _BLOCKS[name]
                 events += b"" if self._open == kind else self._opened(_empty(kind))
                 events += self._grown({"type": f"{kind}_delta", kind: text})

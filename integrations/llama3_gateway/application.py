@@ -24,7 +24,7 @@ from llama3_gateway.endpoint import Answer, Endpoint, Recording, error_response
 from llama3_gateway.engine import Engine
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.framing import read_body, written
+from llama3_gateway.framing import read_body, write_body
 from llama3_gateway.messages_input import NEEDS_ANTHROPIC
 from llama3_gateway.metrics import Metrics
 from llama3_gateway.pass_through import pass_through, send_model, send_models
@@ -121,7 +121,7 @@ class Gateway(Starlette):
         request = api.request(body, self._kept)
         if not body.get("tools") and api.is_of_upstream:
             if has_tool_history(request.get("messages")):  # which a server without tools refuses
-                data = prepare_turn(request, settings, api.dialect).written()
+                data = prepare_turn(request, settings, api.dialect).to_json()
             await pass_through(exchange, self.client, settings.upstream, data)
             return
         turn = prepare_turn(request, settings, api.dialect)
@@ -152,7 +152,7 @@ class Gateway(Starlette):
     async def healthz(self, exchange: Exchange, _data: bytes) -> None:
         """Answer that the gateway runs, and, unless it asks for a key, in front of which server."""
         behind = {} if self.settings.api_key else {"upstream": self.settings.default.upstream.shown}
-        await exchange.answer(written({"status": "ok", "name": "llama3-tools", **behind}))
+        await exchange.answer(write_body({"status": "ok", "name": "llama3-tools", **behind}))
 
     async def write_metrics(self, exchange: Exchange, _data: bytes) -> None:
         """Answer what was counted, for Prometheus."""

@@ -66,7 +66,7 @@ def serve(ctx: click.Context, /, servers: tuple[str, ...], config: Path | None, 
     An option may also be set in the environment, as LLAMA3_TOOLS_NAME, or in the file of --config. The command line
     goes before the environment, and the environment before the file.
     """
-    from llama3_gateway.server import AddressError, run  # noqa: PLC0415 - the extra may be missing
+    from llama3_gateway.server import run  # noqa: PLC0415 - the extra may be missing
     from llama3_gateway.sources import given_settings  # noqa: PLC0415 - the same
 
     given = {
@@ -78,7 +78,4 @@ def serve(ctx: click.Context, /, servers: tuple[str, ...], config: Path | None, 
         settings = given_settings(given, config)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    try:
-        run(settings, click.echo)
-    except AddressError as error:
-        raise CannotRunError(str(error)) from None
+    run(settings, click.echo)

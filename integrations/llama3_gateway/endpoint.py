@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from llama3_gateway.access import Access
 from llama3_gateway.api import CHAT, Api
-from llama3_gateway.errors import GatewayError, UpstreamRefusal
+from llama3_gateway.errors import FAULT, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.framing import written
+from llama3_gateway.framing import write_body
 from llama3_gateway.logs import log_fault, log_request
 from llama3_gateway.metrics import Metrics, RequestRecord
 from llama3_gateway.settings import GatewaySettings
@@ -27,7 +27,6 @@ Answer: TypeAlias = Callable[[Exchange, bytes], Awaitable[None]]
 
 _CLIENT_CLOSED_REQUEST = 499
 """nginx's word for a client that has gone."""
-_FAULT = "a fault of the gateway: its log says where"
 _ID_HEADERS = (b"x-request-id", b"request-id")
 """Where OpenAI's clients, and Anthropic's, look for the id of a request."""
 
@@ -39,11 +38,8 @@ class Endpoint:
     name: str
     """Of the route, in metrics and in the log."""
     answer: Answer
-    """What answers a request."""
     settings: GatewaySettings
-    """The limits of a request."""
     access: Access
-    """Who may ask."""
     api: Api = CHAT
     """The API to which the route belongs: its clients' keys, and its errors."""
     is_open: bool = False
@@ -73,7 +69,7 @@ class Endpoint:
                 await self._explain(exchange, error)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next request is answered
                 log_fault("a request could not be answered", error, exchange.record)
-                await self._explain(exchange, GatewayError(500, _FAULT, code="fault"))
+                await self._explain(exchange, GatewayError(500, FAULT, code="fault"))
             group.cancel_scope.cancel()
 
     async def _body(self, exchange: Exchange) -> bytes:
@@ -137,7 +133,7 @@ def error_response(error: GatewayError, scope: Scope, api: Api = CHAT) -> Respon
     scope["state"]["record"].reason = error.reason
     # With 401, Claude Code would ask again for minutes, and show nothing.
     headers = {"x-should-retry": "false"} if error.status == HTTPStatus.UNAUTHORIZED else None
-    return Response(written(api.error(error)), error.status, headers, media_type="application/json")
+    return Response(write_body(api.error(error)), error.status, headers, media_type="application/json")
 
 
 def _plain(path: str) -> str:

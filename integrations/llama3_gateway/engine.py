@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,16 +9,16 @@ from http import HTTPStatus
 from time import perf_counter
 
 from llama3_gateway.advice import advised
-from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal, no_completion
+from llama3_gateway.errors import BrokenOffError, GatewayError, no_completion
 from llama3_gateway.exchange import JSON, Exchange
 from llama3_gateway.framing import read_object
-from llama3_gateway.logs import LOGGER
+from llama3_gateway.logs import FIRST_IS_KEPT, LOGGER
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.settings import GatewaySettings
 from llama3_gateway.shapes import Chunk, Dialect, Piece, Shape, Usage, added_usage
 from llama3_gateway.stream import Stream
 from llama3_gateway.turns import ChoiceReader, Turn
-from llama3_gateway.upstream import Given, UpstreamAnswer, UpstreamClient
+from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient, answer_with
 from llama3_tools.chat import Reply, Request, failed_generation
 
 
@@ -28,15 +27,10 @@ class Engine:
     """Answers one request with tools."""
 
     exchange: Exchange
-    """The request, and the way back to its client."""
     client: UpstreamClient
-    """Asks the upstream."""
     settings: GatewaySettings
-    """How the gateway serves."""
     dialect: Dialect
-    """What the upstream speaks."""
     shape: Shape
-    """Writes what the client is answered."""
 
     @property
     def record(self) -> RequestRecord:
@@ -62,7 +56,7 @@ class Engine:
             GatewayError: there is none.
         """
         began = perf_counter()
-        body = turn.written()
+        body = turn.to_json()
         self.record.added += perf_counter() - began
         headers = self.exchange.asking_for(self.dialect.media if self.record.is_stream else JSON)
         upstream = turn.settings.upstream
@@ -72,8 +66,8 @@ class Engine:
                 yield answer
                 return
             refusal = await answer.refusal()
-            if (text := _refused_call(refusal)) is not None:
-                yield Given(text)
+            if (text := failed_generation(refusal.read())) is not None:
+                yield answer_with(text, upstream)
                 return
             if (without := turn.without_what_was_refused(refusal)) is None:
                 raise advised(refusal, turn.settings, self.dialect, self.record.model)
@@ -109,7 +103,7 @@ class Engine:
 
     async def _settled(self, turn: Turn, piece: Piece) -> tuple[Reply, Usage]:
         """Return what a choice is after all retries, and what those used."""
-        reply = self._read(turn.request, piece)
+        reply = self._reply_to(turn.request, piece)
         usage: Usage = None
         while again := turn.request.retry(reply):
             turn = turn.again(again)
@@ -120,28 +114,18 @@ class Engine:
                 usage = added_usage(usage, chunk.usage)
                 if not chunk.pieces:
                     break
-                reply = self._read(again, chunk.pieces[0])
+                reply = self._reply_to(again, chunk.pieces[0])
             except GatewayError as error:
                 if not again.earlier_is_text:
                     raise
-                LOGGER.warning(
-                    "the model could not be asked again, and its first answer is kept: status %s", error.status
-                )
+                LOGGER.warning(FIRST_IS_KEPT, error.status)
                 break
         return reply, usage
 
-    def _read(self, request: Request, piece: Piece) -> Reply:
+    def _reply_to(self, request: Request, piece: Piece) -> Reply:
         began = perf_counter()
         reader = ChoiceReader(request, self.record)
         reader.feed(piece.delta)
         reader.end(piece.finish_reason)
         self.record.added += perf_counter() - began
         return reader.reply
-
-
-def _refused_call(refusal: UpstreamRefusal) -> str | None:
-    """Return what a model wrote that its server has refused as no call; `None` if the error does not have it."""
-    try:
-        return failed_generation(json.loads(refusal.body))
-    except (ValueError, RecursionError):
-        return None

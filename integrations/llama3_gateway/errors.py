@@ -17,6 +17,7 @@ from http import HTTPStatus
 from llama3_tools import Llama3ToolsError, MissingExtraError
 from llama3_tools.chat import EndpointFault
 
+FAULT = "a fault of the gateway: its log says where"
 _MOST_SHOWN = 500
 _KINDS: dict[int, str] = {
     401: "authentication_error",
@@ -96,7 +97,7 @@ class UpstreamRefusal(GatewayError):  # noqa: N818 - it is the upstream's error,
 
     def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         self.text = body.decode("utf-8", "replace")
-        super().__init__(status, self._told(), reason="the upstream answers with this error")
+        super().__init__(status, self._said(), reason="the upstream answers with this error")
         self.status_code = status  # the name that the errors of clients have for it
         self.headers = headers
         self.body = body
@@ -108,7 +109,7 @@ class UpstreamRefusal(GatewayError):  # noqa: N818 - it is the upstream's error,
         except (ValueError, RecursionError):
             return None
 
-    def _told(self) -> str:
+    def _said(self) -> str:
         """Return what it says, without the JSON around it."""
         body = self.read()
         for key in ("error", "message", "detail"):

@@ -37,7 +37,6 @@ class Exchange:
     """One request, and what has been answered so far."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Begin with the head of a request."""
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         """The path by which the request is answered."""

@@ -38,7 +38,6 @@ class EventReader:
     r"""Reads server-sent events. Lines end with a line feed, a carriage return or both, and with nothing else."""
 
     def __init__(self) -> None:
-        """Begin a stream."""
         self._held = bytearray()
         self._searched = 0
         self._is_first = True
@@ -93,7 +92,7 @@ def write_event(value: object, name: str = "") -> bytes:
     return f"{head}data: {write_json(value)}\n\n".encode()
 
 
-def written(value: object) -> bytes:
+def write_body(value: object) -> bytes:
     """Write a value of JSON as the body of an answer."""
     return write_json(value).encode()
 
@@ -105,7 +104,7 @@ def read_object(data: bytes, what: str) -> dict[str, Any]:
         BrokenOffError: the bytes are not JSON, or not an object.
     """
     try:
-        value = json.loads(data.decode())
+        value = json.loads(data)
     except (ValueError, RecursionError) as error:
         shown = shortened(data.decode("utf-8", "replace"))
         raise BrokenOffError(f"{what} is not JSON ({error}): {shown}") from None

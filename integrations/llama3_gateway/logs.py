@@ -12,6 +12,7 @@ from llama3_gateway.metrics import RequestRecord
 
 LOGGER = logging.getLogger("llama3_gateway")
 """All that the gateway says: requests at `INFO`, its own faults at `ERROR`."""
+FIRST_IS_KEPT = "the model could not be asked again, and its first answer is kept: status %s"
 
 _FIELDS = "llama3_gateway"
 

@@ -58,7 +58,6 @@ class Metrics:
     """Adds up the requests."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.registry = registry = CollectorRegistry()
         """What Prometheus's client writes out."""
         self.open_requests = Gauge(

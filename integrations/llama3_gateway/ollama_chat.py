@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from llama3_gateway.errors import BrokenOffError, bad_request
+from llama3_gateway.errors import BrokenOffError, bad_request, shortened
 from llama3_gateway.exchange import NDJSON
-from llama3_gateway.framing import read_object, write_json, written
+from llama3_gateway.framing import read_object, write_body, write_json
 from llama3_gateway.openai_chat import require_tools
-from llama3_gateway.shapes import (
-    Chunk,
-    Delta,
-    Dialect,
-    Message,
-    Piece,
-    Shape,
-    Usage,
-    arguments_of,
-    text_in,
-)
+from llama3_gateway.shapes import Chunk, Delta, Dialect, Message, Piece, Shape, Usage, arguments_of
 from llama3_tools.chat import Reply
+from llama3_tools.chat.messages import joined_text
 
 _COUNTS = (
     "prompt_eval_count",
@@ -68,7 +59,6 @@ class OllamaStreamReader:
     r"""Reads a stream of Ollama's: lines of JSON."""
 
     def __init__(self) -> None:
-        """Begin a stream."""
         self.is_done = False
         self._held: list[bytes] = []
 
@@ -101,7 +91,6 @@ class OllamaShape(Shape):
     content_type = NDJSON
 
     def __init__(self) -> None:
-        """Begin an answer."""
         self._head: dict[str, Any] = {}
         self._last: dict[str, Any] = {}
 
@@ -137,7 +126,7 @@ class OllamaShape(Shape):
 
     def fail(self, error: BrokenOffError) -> bytes:
         """Return the error as a line, after which none says that the answer is done."""
-        return written(error.body or {"error": error.message}) + b"\n"
+        return write_body(error.body or {"error": error.message}) + b"\n"
 
     def keepalive(self) -> bytes:
         """Return a line without text."""
@@ -155,7 +144,7 @@ def _images_as_parts(result: Message, where: str) -> Message:
         return others
     if not isinstance(images, list):
         raise bad_request(f"{where} is a list of images, each as base64", where)
-    text = {"type": "text", "text": text_in(result.get("content"))}
+    text = {"type": "text", "text": joined_text(result.get("content"))[0]}
     parts = ({"type": "image_url", "image_url": {"url": f"{_BASE64}{image}"}} for image in images)
     return {**others, "content": [text, *parts]}
 
@@ -181,7 +170,7 @@ def _with_message(body: dict[str, Any], message: dict[str, Any], calls: Sequence
 
 def _whole_chunk(body: dict[str, Any]) -> Chunk:
     if not isinstance(body.get("message"), Mapping):
-        raise BrokenOffError(f"it has no message: {write_json(body)[:500]}")
+        raise BrokenOffError(f"it has no message: {shortened(write_json(body))}")
     return _chunk({**body, "done": True})
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from llama3_gateway.errors import BrokenOffError, bad_request
+from llama3_gateway.errors import BrokenOffError, bad_request, shortened
 from llama3_gateway.framing import (
     DONE,
     EventReader,
     ServerEvent,
     read_object,
+    write_body,
     write_event,
     write_json,
     write_str,
-    written,
 )
 from llama3_gateway.shapes import Chunk, Delta, Dialect, Piece, Shape, Usage
 from llama3_tools.chat import EndpointFault, Reply
@@ -46,13 +46,12 @@ class ChatStreamReader:
     r"""Reads a stream of chat completion chunks."""
 
     def __init__(self) -> None:
-        """Begin a stream."""
         self.is_done = False
         self._events = EventReader()
         self._begun = bytearray()
         """The bytes of what may be a completion in one."""
         self._is_stream = False
-        """Whether it is none."""
+        """Whether the answer is known to be a stream of events."""
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """Add the next bytes, and yield the chunks that are whole."""
@@ -70,7 +69,7 @@ class ChatStreamReader:
             return
         body = read_object(bytes(self._begun), "the upstream's answer")
         if _is_error(body):
-            raise BrokenOffError(_told(body), body=body)
+            raise _reported_error(body)
         yield _whole_chunk(body)
         self.is_done = True
 
@@ -86,7 +85,7 @@ class ChatStreamReader:
                 return
             body = read_object(data, "an event of the upstream's stream")
             if event.name == b"error" or _is_error(body):
-                raise BrokenOffError(_told(body), body=body)
+                raise _reported_error(body)
             yield _chunk(body, "delta")
 
 
@@ -94,7 +93,6 @@ class ChatShape(Shape):
     """Writes chat completions for one client."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
-        """Begin an answer to a request."""
         options = body.get("stream_options")
         self._include_usage = isinstance(options, Mapping) and options.get("include_usage") is True
         self._head: dict[str, Any] = {}
@@ -107,7 +105,7 @@ class ChatShape(Shape):
         choices = [
             _choice(given, piece, reply) for given, piece, reply in zip(body["choices"], pieces, replies, strict=True)
         ]
-        return written({**body, "choices": choices, **({"usage": usage} if usage else {})})
+        return write_body({**body, "choices": choices, **({"usage": usage} if usage else {})})
 
     def begin(self, head: dict[str, Any]) -> bytes:
         """Keep the upstream's fields for the answer."""
@@ -165,7 +163,7 @@ class ChatShape(Shape):
 
 def _whole_chunk(body: dict[str, Any]) -> Chunk:
     if not isinstance(body.get("choices"), list):
-        raise BrokenOffError(f"it has no choices: {write_json(body)[:500]}")
+        raise BrokenOffError(f"it has no choices: {shortened(write_json(body))}")
     return _chunk(body, "message")
 
 
@@ -174,10 +172,10 @@ def _chunk(body: dict[str, Any], key: str) -> Chunk:
     chunk = Chunk(body, [], usage if isinstance(usage, dict) else None)
     for choice in choices if isinstance(choices, list) else ():
         if not isinstance(choice, dict):
-            raise BrokenOffError(f"a choice of the upstream's answer is not an object: {write_json(choice)[:500]}")
+            raise BrokenOffError(f"a choice of the upstream's answer is not an object: {shortened(write_json(choice))}")
         delta = choice.get(key) or choice.get("message") or choice.get("delta") or {}
         if not isinstance(delta, dict):
-            raise BrokenOffError(f"a message of the upstream's answer is not an object: {write_json(delta)[:500]}")
+            raise BrokenOffError(f"a message of the upstream's answer is not an object: {shortened(write_json(delta))}")
         index, reason = choice.get("index"), choice.get("finish_reason")
         piece = Piece(
             index if type(index) is int else 0,
@@ -204,10 +202,10 @@ def _is_error(body: dict[str, Any]) -> bool:
     return bool(error) or (not body.get("choices") and (error is not None or body.get("object") == "error"))
 
 
-def _told(body: dict[str, Any]) -> str:
+def _reported_error(body: dict[str, Any]) -> BrokenOffError:
     error = body.get("error")
     message = error.get("message") if isinstance(error, Mapping) else error or body.get("message")
-    return f"the upstream reports an error: {message or write_json(body)[:500]}"
+    return BrokenOffError(f"the upstream reports an error: {message or shortened(write_json(body))}", body=body)
 
 
 CHAT_COMPLETIONS = Dialect(

@@ -9,10 +9,11 @@ from contextlib import suppress
 from typing import Any
 
 from llama3_gateway.errors import BrokenOffError
-from llama3_gateway.framing import write_event, written
+from llama3_gateway.framing import write_body, write_event
 from llama3_gateway.responses_input import CUSTOM, KeptItems
-from llama3_gateway.shapes import Delta, Piece, Shape, Usage, count_in, new_id, text_in
+from llama3_gateway.shapes import Delta, Piece, Shape, Usage, count_in, new_id
 from llama3_tools.chat import Reply
+from llama3_tools.chat.messages import joined_text
 
 _ECHOED: dict[str, Any] = {
     "instructions": None,
@@ -23,7 +24,7 @@ _ECHOED: dict[str, Any] = {
 }
 """Fields of the request that are in the answer, and what they are if the request has none."""
 _UTF_8 = ("utf-8", "surrogatepass")
-"""Half a character, too, comes back as it was."""
+"""A lone surrogate, too, comes back as it was."""
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
@@ -31,7 +32,6 @@ class ResponseShape(Shape):
     """Writes responses for one client. The text of an answer is one message, and calls in it come after it."""
 
     def __init__(self, body: Mapping[str, Any], kept: KeptItems) -> None:
-        """Begin an answer."""
         self._kept = kept
         self._custom = {tool["name"] for tool in body.get("tools") or () if tool.get("type") == "custom"}
         self._echoed = {name: body.get(name, usual) for name, usual in _ECHOED.items()}
@@ -57,7 +57,7 @@ class ResponseShape(Shape):
             answer = {"content": reply.content, "refusal": piece.delta.get("refusal"), "tool_calls": calls}
             self.deltas(0, [thoughts, answer], None)
             self.finish(0, reply.finish_reason, {})
-        return written(self._ended(usage)[1])
+        return write_body(self._ended(usage)[1])
 
     def begin(self, head: dict[str, Any]) -> bytes:
         """Return the first two events."""
@@ -93,9 +93,9 @@ class ResponseShape(Shape):
     def _delta(self, delta: Delta) -> bytes:
         events = b""
         for name, value in delta.items():
-            if name == "reasoning_content" and (text := text_in(value)):
+            if name == "reasoning_content" and (text := joined_text(value)[0]):
                 events += self._grown("reasoning", text)
-            elif name in {"content", "refusal"} and (text := text_in(value)):
+            elif name in {"content", "refusal"} and (text := joined_text(value)[0]):
                 events += self._closed("reasoning") + self._grown("message", text)
             elif name == "tool_calls":
                 events += self._closed("reasoning")

@@ -9,7 +9,7 @@ import anyio
 
 from llama3_gateway.errors import GatewayError
 from llama3_gateway.exchange import JSON, Exchange
-from llama3_gateway.framing import read_object, written
+from llama3_gateway.framing import read_object, write_body
 from llama3_gateway.logs import LOGGER
 from llama3_gateway.settings import Upstream
 from llama3_gateway.upstream import UpstreamClient, forwarded
@@ -54,7 +54,7 @@ async def send_model(exchange: Exchange, client: UpstreamClient, upstream: Upstr
     found = model.get("capabilities")
     capabilities = found if isinstance(found, list) else ["completion"]
     added = [] if "tools" in capabilities else ["tools"]
-    await exchange.answer(written({**model, "capabilities": [*capabilities, *added]}))
+    await exchange.answer(write_body({**model, "capabilities": [*capabilities, *added]}))
 
 
 async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Sequence[Upstream]) -> None:
@@ -75,4 +75,4 @@ async def send_models(exchange: Exchange, client: UpstreamClient, upstreams: Seq
         for place in range(len(upstreams)):
             group.start_soon(ask, place)
     data = [model for place in sorted(lists) for model in lists[place]]
-    await exchange.answer(written({"object": "list", "data": data}))
+    await exchange.answer(write_body({"object": "list", "data": data}))

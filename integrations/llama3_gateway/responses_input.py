@@ -35,7 +35,6 @@ class KeptItems:
     """Items of the last answers, for clients that send back an item's id in place of the item."""
 
     def __init__(self, most_characters: int = 8_000_000) -> None:
-        """Begin without any."""
         self._items: dict[str, tuple[dict[str, Any], int]] = {}
         self._most_characters = most_characters
         self._characters = 0

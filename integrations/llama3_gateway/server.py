@@ -24,6 +24,7 @@ try:
     from llama3_gateway.logs import LOGGER, JsonLines
     from llama3_gateway.settings import GatewaySettings, Upstream
     from llama3_gateway.upstream import UPSTREAM_TIMEOUT, UpstreamClient
+    from llama3_tools.cli.status import CannotRunError
 except ModuleNotFoundError as error:
     raise missing_extra(error) from error
 
@@ -35,6 +36,7 @@ _SECONDS_FOR_HEAD = 30
 """In which the head of a request has to come, from the connection or from the head's first byte on."""
 _WAITING = 2048
 """How many clients may wait to be let in."""
+_ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 
 
 class PunctualProtocol(H11Protocol):
@@ -69,15 +71,11 @@ class PunctualProtocol(H11Protocol):
             self._waiting = None
 
 
-class AddressError(OSError):
-    """An address on which the gateway cannot listen."""
-
-
 def run(settings: GatewaySettings, say: Callable[[str], None]) -> None:
     """Serve until the process is told to stop.
 
     Raises:
-        AddressError: the address cannot be used.
+        CannotRunError: the address cannot be used.
     """
     listening = _listen(settings)
     port = listening.getsockname()[1]
@@ -115,7 +113,7 @@ def _listen(settings: GatewaySettings) -> socket.socket:
         is_port = error.errno in {errno.EADDRINUSE, errno.EACCES}
         cure = "--port takes another" if is_port else "--host takes an address of this machine"
         why = str(error.strerror or error).partition(" (while ")[0]
-        raise AddressError(f"cannot listen on {settings.host}:{settings.port} ({why}): {cure}") from None
+        raise CannotRunError(f"cannot listen on {settings.host}:{settings.port} ({why}): {cure}") from None
     # Connections inherit it. Without, a chunk waits up to 40 ms until the client has confirmed the one before.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
@@ -147,17 +145,15 @@ async def warning_of(upstream: Upstream, seconds: float = _SECONDS_TO_CHECK) -> 
 
 def greeting(settings: GatewaySettings, port: int) -> str:
     """Return where the gateway serves, and who can reach it."""
-    host = "localhost" if settings.is_for_all_addresses else settings.host
+    is_for_all = settings.host in _ALL_ADDRESSES
+    host = "localhost" if is_for_all else settings.host
     shown = f"[{host}]" if ":" in host else host
-    lines = [
-        f"llama3-tools serve: point clients at http://{shown}:{port}/v1",
-        *(
-            [f"  from a container: http://host.docker.internal:{port}/v1; from another machine: by this one's name"]
-            if settings.is_for_all_addresses
-            else []
-        ),
-        *(f"  upstream: {upstream.shown}" for upstream in settings.upstreams),
-    ]
+    lines = [f"llama3-tools serve: point clients at http://{shown}:{port}/v1"]
+    if is_for_all:
+        lines.append(
+            f"  from a container: http://host.docker.internal:{port}/v1; from another machine: by this one's name"
+        )
+    lines += [f"  upstream: {upstream.shown}" for upstream in settings.upstreams]
     if settings.is_for_this_machine:
         lines.append("  only programs on this machine can use it; --host 0.0.0.0 lets others in")
     elif settings.api_key:

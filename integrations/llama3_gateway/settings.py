@@ -35,7 +35,6 @@ CHAT_NAMES = {"coerce": "coerce_arguments", "unknown_tool": "on_unknown_tool", "
 """The settings that have another name as options of the chat layer, and that name."""
 KEYS = frozenset({"api_key", "upstream_api_key"})
 """The settings that are keys."""
-_ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 _ENDPOINT = re.compile(r"/(?:chat/completions|completions|responses|messages|embeddings|api/(?:chat|generate|tags))\Z")
 """How a URL ends that is the address of one request."""
 
@@ -248,11 +247,6 @@ class GatewaySettings(ModelOptions):
     def is_for_this_machine(self) -> bool:
         """Whether only programs on this machine reach it."""
         return _is_loopback(self.host)
-
-    @property
-    def is_for_all_addresses(self) -> bool:
-        """Whether it listens on all addresses of this machine."""
-        return self.host in _ALL_ADDRESSES
 
     def is_own_host(self, name: str) -> bool:
         """Return whether a request for a host of this name is meant for the gateway.

@@ -135,17 +135,6 @@ def added_usage(one: Usage, other: Usage) -> Usage:
     return total
 
 
-def text_in(content: object) -> str:
-    """Return the text of a content, be it a list of parts.
-
-    >>> text_in("Hi"), text_in([{"type": "text", "text": "Hi"}]), text_in(None)
-    ('Hi', 'Hi', '')
-    """
-    if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else ""
-
-
 def arguments_of(call: Mapping[str, Any]) -> str:
     r"""Return a call's arguments in one line of ASCII, as some clients end a line at other characters, too.
 

@@ -27,7 +27,7 @@ class _Settings(BaseSettings, GatewaySettings):
 @dataclass(frozen=True)
 class _Source:
     values: dict[str, Any]
-    written: Callable[[str], str]
+    spelled: Callable[[str], str]
     """Returns a setting's name as the user wrote it there."""
 
     @property
@@ -54,7 +54,7 @@ def given_settings(options: Mapping[str, Any], file: Path | None = None) -> Gate
     sources = [
         _Source(_with_entries(options), lambda name: f"--{name.replace('_', '-')}"),
         _Source(_with_entries(environment), lambda name: f"{_PREFIX}{name.upper()}"),
-        _Source(_read(file) if file else {}, lambda name: f"{name} in {file}"),
+        _Source(_settings_in(file) if file else {}, lambda name: f"{name} in {file}"),
     ]
     merged: dict[str, Any] = {}
     for source in reversed(sources):
@@ -70,7 +70,7 @@ def given_settings(options: Mapping[str, Any], file: Path | None = None) -> Gate
         raise ValueError("\n".join(told)) from None
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _settings_in(file: Path) -> dict[str, Any]:
     try:
         return TomlConfigSettingsSource(_Settings, file)()
     except ValueError as error:
@@ -105,6 +105,6 @@ def _where(loc: Sequence[int | str], sources: Sequence[_Source]) -> str:
         for source in sources:
             if place < len(source.entries):
                 of_file = ".".join(map(str, (name, place, *rest[1:])))
-                return source.written(of_file if source is sources[-1] else "upstream")
+                return source.spelled(of_file if source is sources[-1] else "upstream")
             place -= len(source.entries)
-    return next(source for source in sources if name in source.values).written(str(name))
+    return next(source for source in sources if name in source.values).spelled(str(name))

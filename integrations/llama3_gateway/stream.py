@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from http import HTTPStatus
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 import anyio
 
 from llama3_gateway.advice import full_context
-from llama3_gateway.errors import BrokenOffError, GatewayError, no_completion
+from llama3_gateway.errors import FAULT, BrokenOffError, GatewayError, no_completion
 from llama3_gateway.exchange import Exchange
-from llama3_gateway.logs import LOGGER, log_fault
+from llama3_gateway.logs import FIRST_IS_KEPT, LOGGER, log_fault
 from llama3_gateway.metrics import RequestRecord
 from llama3_gateway.shapes import Chunk, Delta, Piece, Shape, Usage, added_usage
 from llama3_gateway.turns import ChoiceReader, Turn
@@ -36,7 +37,6 @@ class Stream:
     """Asks, and asks again for the choices that are to be written anew, until the answer is over."""
 
     def __init__(self, engine: Engine, turn: Turn) -> None:
-        """Make it from what answers and what is asked."""
         self._engine = engine
         self._turn = turn
         self._exchange, self._shape = engine.exchange, engine.shape
@@ -70,24 +70,24 @@ class Stream:
             if not self._exchange.is_started or self._exchange.is_finished:
                 raise
             log_fault("a stream could not be answered, and broke off", error, self._engine.record)
-            fault = BrokenOffError("a fault of the gateway: its log says where", code="fault")
+            fault = BrokenOffError(FAULT, code="fault")
             await self._exchange.finish(self._shape.fail(fault))
 
     async def _ask(self, turn: Turn, index: int | None = None) -> None:
         """Ask for all choices, or for the one of an index anew."""
-        self._choices.begin(turn.request, index)
+        question = _Question(turn.request, index)
         self._used = None
         async with self._engine.ask(turn) as answer:
             if not answer.content_type.startswith(_WHOLE):
                 await self._writer.start()
-            is_done = await self._read(answer)
+            is_done = await self._read_stream(answer, question)
         if not self._choices.readers:
             raise no_completion(self._came)
-        self._choices.end(is_done=is_done)
+        self._choices.end(question, is_done=is_done)
         self._usage = added_usage(self._usage, self._used)
         await self._writer.flush()
 
-    async def _read(self, answer: UpstreamAnswer) -> bool:
+    async def _read_stream(self, answer: UpstreamAnswer, question: _Question) -> bool:
         """Read a stream, and return whether the upstream has said that it is over.
 
         Raises:
@@ -99,7 +99,7 @@ class Stream:
             async for data in pieces:
                 if not self._writer.has_begun:
                     self._came = (self._came + data)[:_MOST_KEPT]
-                self._take(reader.feed(data))
+                self._take(reader.feed(data), question)
                 await self._writer.flush()
                 if reader.is_done:
                     with anyio.move_on_after(_SECONDS_AFTER_DONE):
@@ -107,20 +107,20 @@ class Stream:
                             pass
                     break
             else:
-                self._take(reader.end())
+                self._take(reader.end(), question)
         except BrokenOffError as error:
-            if not reader.is_done and (error.body is not None or not self._choices.are_over):
+            if not reader.is_done and (error.body is not None or not self._choices.are_over(question)):
                 raise
         return reader.is_done
 
-    def _take(self, chunks: Iterable[Chunk]) -> None:
+    def _take(self, chunks: Iterable[Chunk], question: _Question) -> None:
         began = perf_counter()
         try:
             for chunk in chunks:
                 self._writer.begin(chunk)
                 self._used = chunk.usage or self._used
                 for piece in chunk.pieces:
-                    self._choices.take(piece)
+                    self._choices.take(piece, question)
         except BrokenOffError as error:
             if self._writer.has_begun or error.body is not None:
                 raise
@@ -137,9 +137,7 @@ class Stream:
         except GatewayError as error:
             second = self._choices.readers[index]
             if request.earlier_is_text and (second is first or not second.has_begun):
-                LOGGER.warning(
-                    "the model could not be asked again, and its first answer is kept: status %s", error.status
-                )
+                LOGGER.warning(FIRST_IS_KEPT, error.status)
                 self._choices.give_up(index, request)
             elif isinstance(error, BrokenOffError) or not self._exchange.is_started:
                 raise
@@ -208,6 +206,15 @@ class _Writer:
             await anyio.sleep(seconds if idle >= seconds else seconds - idle)
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A request to the model, for all choices or for one."""
+
+    request: Request
+    index: int | None
+    """Of the choice that is asked for anew; `None` if all are asked for."""
+
+
 class _Choices:
     """The answers, each of which is read and written by itself."""
 
@@ -221,35 +228,28 @@ class _Choices:
         self._record = record
         self._extra: dict[int, dict[str, object]] = {}
         """What else the upstream says of each."""
-        self._request: Request
-        self._index: int | None = None
-        """Of the one that is asked for anew, by the request; `None` if all are."""
 
-    def begin(self, request: Request, index: int | None) -> None:
-        """Begin a question for all of them, or for one anew."""
-        self._request, self._index = request, index
-
-    @property
-    def are_over(self) -> bool:
-        """Whether all that were asked for have come to their end."""
-        if self._index is not None:
-            return self._is_answered(self._index) and self.readers[self._index].is_over
+    def are_over(self, question: _Question) -> bool:
+        """Return whether all that were asked for have come to their end."""
+        if question.index is not None:
+            reader = self.readers[question.index]
+            return reader.request is question.request and reader.is_over
         return len(self.readers) >= self._asked_for and all(reader.is_over for reader in self.readers.values())
 
-    def take(self, piece: Piece) -> None:
-        """Add what a chunk says of a choice.
+    def take(self, piece: Piece, question: _Question) -> None:
+        """Add what a chunk of the answer to a question says of a choice.
 
         Raises:
             BrokenOffError: it cannot be read, or there are more choices than were asked for.
         """
-        if self._index is not None and piece.index:
+        if question.index is not None and piece.index:
             return
-        index, request = piece.index if self._index is None else self._index, self._request
+        index = piece.index if question.index is None else question.index
         reader = self.readers.get(index)
         if reader is None and len(self.readers) >= max(self._asked_for, _MOST_CHOICES):
             raise BrokenOffError("the upstream's stream has more answers than were asked for: its log may say why")
-        if reader is None or reader.request is not request:
-            reader = self.readers[index] = ChoiceReader(request, self._record)
+        if reader is None or reader.request is not question.request:
+            reader = self.readers[index] = ChoiceReader(question.request, self._record)
         if reader.is_over:
             return
         deltas = reader.feed(piece.delta)
@@ -262,14 +262,14 @@ class _Choices:
         if deltas or logprobs:
             self._writer.add(self._shape.deltas(index, deltas, logprobs))
 
-    def end(self, *, is_done: bool) -> None:
+    def end(self, question: _Question, *, is_done: bool) -> None:
         """End the choices of which the upstream has not said why they are over.
 
         Raises:
             BrokenOffError: it has not said either that the stream `is_done`.
         """
-        if self._index is not None and not self._is_answered(self._index):
-            self.give_up(self._index, self._request)
+        if question.index is not None and self.readers[question.index].request is not question.request:
+            self.give_up(question.index, question.request)
             return
         if not is_done and any(not reader.is_over for reader in self.readers.values()):
             raise BrokenOffError("the upstream's stream ended before its answer did: its log may say why")
@@ -287,10 +287,6 @@ class _Choices:
         for index, reader in self.readers.items():
             if deltas := reader.abort():
                 self._writer.add(self._shape.deltas(index, deltas, None))
-
-    def _is_answered(self, index: int) -> bool:
-        """Return whether the upstream has said anything of a choice that is asked for anew."""
-        return self.readers[index].request is self._request
 
     def _settle(self, index: int, deltas: list[Delta], logprobs: object) -> None:
         """Write the end of a choice, or have the model asked again."""

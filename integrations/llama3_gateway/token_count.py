@@ -6,10 +6,10 @@ from http import HTTPStatus
 
 from llama3_gateway.errors import BrokenOffError
 from llama3_gateway.exchange import JSON, Exchange
-from llama3_gateway.framing import read_object, write_json, written
-from llama3_gateway.shapes import text_in
+from llama3_gateway.framing import read_object, write_body, write_json
 from llama3_gateway.turns import Turn
 from llama3_gateway.upstream import UpstreamAnswer, UpstreamClient
+from llama3_tools.chat.messages import joined_text
 
 _TEXT_AT = {
     "/v1/chat/completions/input_tokens": "content",  # llama.cpp, which counts the messages
@@ -31,12 +31,12 @@ async def send_token_count(exchange: Exchange, client: UpstreamClient, turn: Tur
         GatewayError: there is no upstream.
     """
     messages, tools = turn.request.messages, turn.request.tools
-    text = "".join(_MESSAGE.format(role=one.get("role"), text=text_in(one.get("content"))) for one in messages)
+    text = "".join(_MESSAGE.format(role=one.get("role"), text=joined_text(one.get("content"))[0]) for one in messages)
     text += write_json(tools) if tools else ""
     count = await _counted(exchange, client, turn, text, most)
     how = "estimate" if count is None else "counted"
     tokens = -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN) if count is None else count
-    await exchange.answer(written({"input_tokens": tokens}), **{_HOW: how})
+    await exchange.answer(write_body({"input_tokens": tokens}), **{_HOW: how})
 
 
 async def _counted(exchange: Exchange, client: UpstreamClient, turn: Turn, text: str, most: int) -> int | None:
@@ -45,14 +45,14 @@ async def _counted(exchange: Exchange, client: UpstreamClient, turn: Turn, text:
     asked = {"model": turn.fields.get("model"), "messages": turn.request.messages, **tools}
     headers, upstream = exchange.asking_for(JSON), turn.settings.upstream
     for path, name in _TEXT_AT.items():
-        body = written({**asked, name: text})
+        body = write_body({**asked, name: text})
         async with client.ask(upstream, "POST", path, headers=headers, body=body) as answer:
-            if answer.status == HTTPStatus.OK and (count := await _read(answer, most)):
+            if answer.status == HTTPStatus.OK and (count := await _sent_count(answer, most)):
                 return count
     return None
 
 
-async def _read(answer: UpstreamAnswer, most: int) -> int | None:
+async def _sent_count(answer: UpstreamAnswer, most: int) -> int | None:
     try:
         body = read_object(await answer.whole(most), "the count")
     except BrokenOffError:

@@ -22,8 +22,6 @@ _MESSAGE = '{"role": "user", "content": "Hi"}'
 _TOO_DEEP = "the request is nested too deep: send objects in fewer levels"
 _TOOL_PARTS = frozenset({"tool_use", "tool_result"})
 
-_FREE = ServerConstraint(None, "off")
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -37,12 +35,12 @@ class Turn:
     """Where it is answered, and how the upstream is held to a call."""
     dialect: Dialect
     """What the upstream is asked in."""
-    hold: ServerConstraint = _FREE
+    hold: ServerConstraint
     """Whether the upstream is held to the form of its answer."""
     is_blind: bool = False
     """Whether a text replaces each image, as the model cannot see any."""
 
-    def written(self) -> bytes:
+    def to_json(self) -> bytes:
         """Return the request for the upstream as JSON.
 
         Raises:
@@ -133,7 +131,6 @@ class ChoiceReader:
     """Reads one of the answers to a turn."""
 
     def __init__(self, request: Request, record: RequestRecord) -> None:
-        """Begin an answer."""
         self.request = request
         self.has_begun = False
         """Whether the upstream has said a word of it."""

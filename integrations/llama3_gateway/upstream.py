@@ -12,7 +12,7 @@ import httpx2 as httpx
 
 from llama3_gateway.errors import BrokenOffError, GatewayError, UpstreamRefusal
 from llama3_gateway.exchange import KEY_HEADERS, Header
-from llama3_gateway.framing import written
+from llama3_gateway.framing import write_body
 from llama3_gateway.settings import Upstream
 
 UPSTREAM_TIMEOUT = "upstream_timeout"
@@ -50,7 +50,6 @@ class UpstreamAnswer:
     """An answer that has begun."""
 
     def __init__(self, response: httpx.Response, upstream: Upstream) -> None:
-        """Begin with the head of the answer."""
         self.status = response.status_code
         self.headers: list[Header] = [(name.lower(), value) for name, value in response.headers.raw]
         self.content_type = str(response.headers.get("content-type") or "").lower()
@@ -119,26 +118,18 @@ class UpstreamAnswer:
             raise BrokenOffError(message, reason=message) from None
 
 
-class Given(UpstreamAnswer):
-    """A completion made from an upstream's error: Groq's `tool_use_failed` contains what the model wrote."""
-
-    def __init__(self, text: str) -> None:
-        """Make it from what the model wrote."""
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        self._data = written({"object": "chat.completion", "choices": [choice]})
-        self.content_type = "application/json"
-
-    async def read(self, most: int) -> AsyncIterator[bytes]:
-        """Yield it."""
-        del most
-        yield self._data
+def answer_with(text: str, upstream: Upstream) -> UpstreamAnswer:
+    """Return a completion with what a model wrote, which its server refused: Groq's `tool_use_failed` contains it."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    body = httpx.ByteStream(write_body({"object": "chat.completion", "choices": [choice]}))
+    response = httpx.Response(HTTPStatus.OK, headers={"content-type": "application/json"}, stream=body)
+    return UpstreamAnswer(response, upstream)
 
 
 class UpstreamClient:
     """Asks upstreams, over connections that are kept."""
 
     def __init__(self, timeout: float, name: str, with_clients_key: frozenset[Upstream] = frozenset()) -> None:
-        """Prepare to ask."""
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_SECONDS_KEPT)
         trusted = httpx.create_ssl_context()
         self._timeout = timeout

@@ -61,6 +61,12 @@ def test_what_is_no_object_is_an_error(data: bytes):
         read_body(data)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_an_object_may_be_in_each_encoding_that_json_has(encoding: str):
+    data = '{"city": "Zürich"}'.encode(encoding)
+    assert read_body(data) == read_object(data, "it") == {"city": "Zürich"}
+
+
 def test_no_text_breaks_a_frame():
     text = "a\n\nb\r\u2028\ud800 data: x"
     (event,) = EventReader().feed(write_event({"text": text}))

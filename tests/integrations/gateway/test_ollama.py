@@ -93,22 +93,23 @@ def test_results_find_their_calls_by_name_and_order():
 @pytest.mark.parametrize("tools", [[WEATHER], []])
 @pytest.mark.parametrize("role", ["user", "tool"])
 def test_images_of_results_stay_with_the_message_that_has_the_results(tools: list[object], role: str):
-    calls = [{"function": {"name": name, "arguments": {}}} for name in ("look", "zoom", "now")]
+    calls = [{"function": {"name": name, "arguments": {}}} for name in ("look", "zoom", "size", "now")]
     results = [
         {"role": "tool", "tool_name": "look", "content": "A cat.", "images": ["YQ==", "Yg=="]},
         {"role": "tool", "tool_name": "zoom", "content": "", "images": ["Yw=="]},
+        {"role": "tool", "tool_name": "size", "content": {"width": 2}, "images": ["ZA=="]},
         {"role": "tool", "tool_name": "now", "content": "12:30", "images": []},
     ]
     history = [*QUESTION, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
     with serving(says("A cat."), tool_role=role) as served:
         ask(served, messages=history, tools=tools)
         told = [one for one in served.asked[0].body["messages"] if "Result of" in one["content"]]
-    texts = ["Result of look: A cat.", "Result of zoom:", "Result of now: 12:30"]
-    images = [["YQ==", "Yg=="], ["Yw=="], []]
+    texts = ["Result of look: A cat.", "Result of zoom:", 'Result of size: {"width": 2}', "Result of now: 12:30"]
+    images = [["YQ==", "Yg=="], ["Yw=="], ["ZA=="], []]
     if role == "tool":
         assert [(one["content"], one.get("images", [])) for one in told] == list(zip(texts, images, strict=True))
     else:
-        assert told == [{"role": role, "content": "\n\n".join(texts), "images": [*images[0], *images[1]]}]
+        assert told == [{"role": role, "content": "\n\n".join(texts), "images": [*images[0], *images[1], *images[2]]}]
 
 
 def test_thoughts_stay_apart():
