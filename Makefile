@@ -19,7 +19,7 @@ BFCL_VERSION := 2026.3.23
 BFCL_OLDER_VERSION := 2025.8.6.2
 EXTRAS := batch,demo,gateway
 # What goes with the first release.
-UNRELEASED := "OWNER_TO_SET|is no release on a package index yet|is not published yet|no release yet|released yet|\*\*Unreleased\*\*|After the first release:|# from a clone" -- ':!CONTRIBUTING.md' ':!Makefile' ':!.github/workflows/release.yml'
+UNRELEASED := "OWNER_TO_SET|is no release on a package index yet|is not published yet|no release yet|released yet|\*\*Unreleased\*\*|After the first release:|\# from a clone" -- ':!CONTRIBUTING.md' ':!Makefile' ':!.github/workflows/release.yml'
 SECONDS ?= 60
 TARGET ?=
 OUTPUTS ?=
