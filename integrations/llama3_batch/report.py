@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from llama3_batch.summary import Example, Finding, Summary, TableName
 
-_TITLE = "Tool calls in"
+_TITLE = re.compile(rb"Tool calls in [0-9,]+ outputs?[<\"]")
 _BEGINNING = 500
 """In how many bytes a report has its title."""
 
@@ -68,7 +69,7 @@ _TABLES: dict[TableName, tuple[str, str, str]] = {
 
 def title(summary: Summary) -> str:
     """Return the title of a report."""
-    return f"{_TITLE} {plural(summary.counts['rows'], 'output')}"
+    return f"Tool calls in {plural(summary.counts['rows'], 'output')}"
 
 
 def undeclared(summary: Summary) -> str | None:
@@ -119,7 +120,7 @@ def sections(summary: Summary) -> list[Section]:
 
 def may_be_replaced(path: Path) -> bool:
     """Return whether there is no file, or a report."""
-    return not path.exists() or _TITLE.encode() in path.read_bytes()[:_BEGINNING]
+    return not path.exists() or _TITLE.search(path.read_bytes()[:_BEGINNING]) is not None
 
 
 def report_json(summary: Summary, files: Mapping[str, str]) -> str:

@@ -326,14 +326,17 @@ def test_a_run_that_was_killed_before_it_said_what_it_is_starts_anew(path: Path)
     assert extract_files("--jsonl", path).exit_code == 0
 
 
+MINE = '{"title": "Tool calls in production", "cost": "12 outputs"}'
+
+
 @pytest.mark.parametrize("name", ["report.html", "report.json"])
 def test_a_report_is_not_written_over_what_is_none(path: Path, name: str) -> None:
     mine = path.parent / "extracted" / name
     mine.parent.mkdir()
-    mine.write_text("{}", "utf-8")
+    mine.write_text(MINE, "utf-8")
     refused = extract_files("--jsonl", path, "--report")
     assert (refused.exit_code, "is no report of a run, and stays" in words(refused.stderr)) == (2, True)
-    assert mine.read_text("utf-8") == "{}"
+    assert mine.read_text("utf-8") == MINE
     for options in (["--overwrite"], []):
         assert extract_files("--jsonl", path, "--report", *options).exit_code == 0
 
