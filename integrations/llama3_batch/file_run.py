@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import stat
@@ -126,7 +127,7 @@ def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tup
 
     Raises:
         OSError: something cannot be written.
-        OutputError: an output is in the way, or another run is writing it.
+        OutputError: an output is in the way, cannot be written, or another run is writing it.
         WorkerDiedError: three processes died at one part.
     """
     outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, progress.say)
@@ -191,7 +192,12 @@ def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) ->
 
 
 def _begun(path: Path, output: Output, run: FileRun, progress: RunProgress, taken: ExitStack) -> _File | None:
-    """Return a file with what is left of it to do; `None`: it cannot be read, which is told to `progress`."""
+    """Return a file with what is left of it to do; `None`: it cannot be read, which is told to `progress`.
+
+    Raises:
+        OSError: too many files are open.
+        OutputError: the output is in the way, or cannot be written.
+    """
     try:
         source = SOURCES[run.kind](path, run.columns).located()
         if run.columns.text is None and not str(source.columns.text).isidentifier():
@@ -207,6 +213,11 @@ def _begun(path: Path, output: Output, run: FileRun, progress: RunProgress, take
     except InputError as error:
         progress.say(str(error))
         return None
+    except OSError as error:
+        if error.errno == errno.EMFILE:
+            raise
+        why = f"results cannot be written there: {error.strerror or error}: take another folder with --out"
+        raise OutputError(f"{output.path.parent}: {why}") from None
     file.left = {part for part in file.parts if not output.has(part)}
     return file
 

@@ -96,7 +96,10 @@ def test_a_file_that_may_have_json_lines_is_read(tmp_path: Path, data: bytes) ->
 def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(lines: Path) -> None:
     file = lines.parent / "file"
     file.touch()
-    assert f"{file}: File exists" in refused("--jsonl", lines, "--out", file)
+    for folder, why in ((file, "File exists"), (file / "folder", "Not a directory")):
+        assert refused("--jsonl", lines, "--out", folder) == (
+            f"Error: {folder}: results cannot be written there: {why}: take another folder with --out"
+        )
 
 
 def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) -> None:

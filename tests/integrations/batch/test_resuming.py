@@ -173,6 +173,15 @@ def test_a_part_whose_summary_cannot_be_read_is_done_again(path: Path, ended: Pa
     assert (done.exit_code, f"{path}: {MANY} outputs" in done.stdout) == (0, True)
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.summary.json"])
+def test_a_folder_in_the_place_of_results_is_an_error_before_anything_is_read(path: Path, name: str) -> None:
+    folder = path.parent / "extracted" / name
+    folder.mkdir(parents=True)
+    refused = extract_files("--jsonl", path, "--overwrite")
+    assert (refused.exit_code, f"{folder} is a folder: move it away" in words(refused.stderr)) == (2, True)
+    assert not (path.parent / "extracted" / "a.jsonl.parts").exists()
+
+
 CHANGES = [
     (["--starts-reasoning"], "starts_reasoning (false, now true)"),
     (["--tools", "TOOLS"], "tools"),
@@ -345,7 +354,7 @@ def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, end
     elsewhere = ended.rename(path.parent / "elsewhere")
     ended.symlink_to(elsewhere, target_is_directory=True)  # which no system removes with what is in it
     refused = extract_files("--jsonl", path, "--incomplete", "--overwrite")
-    assert (refused.exit_code, "What was done stays" in words(refused.stderr)) == (2, True)
+    assert (refused.exit_code, "results cannot be written there: " in words(refused.stderr)) == (2, True)
     assert not (ended.parent / "a.jsonl").exists()
 
 
