@@ -83,12 +83,12 @@ class Columns:
         Raises:
             MissingColumnError: one is missing, is there twice, or that of the outputs has no text.
         """
-        if not names or not rows:
+        if not names:
             return replace(self, text=self.text or KNOWN[0])
-        columns = self if self.text is not None else replace(self, text=_place_of_text(names, rows))
-        for place in columns.places:
+        columns = replace(self, text=self.text or (_place_of_text(names, rows) if rows else KNOWN[0]))
+        for place in (columns if rows else self).places:
             column = _column(place, names)
-            if column not in names or not any(_may_have(row, place) for row in rows):
+            if column not in names or (rows and not any(_may_have(row, place) for row in rows)):
                 only = f"only {', '.join(names)}"
                 raise MissingColumnError(f"there is no column {place!r}, {only}{did_you_mean(place, names)}")
             if names.count(column) > 1:
