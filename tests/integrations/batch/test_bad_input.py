@@ -237,6 +237,7 @@ def test_two_files_whose_results_would_have_one_name_are_refused(lines: Path) ->
 REFUSED = [
     (["--jsonl"], "--jsonl takes at least one FILE"),
     (["--jsonl", "-"], "--jsonl reads files, not standard input: it could not continue there"),
+    (["--jsonl", "--parquet", "a"], "--jsonl or --parquet, not both"),
     (["--jsonl", "a", "--show"], "--jsonl does not print single outputs: leave out --show"),
     (
         ["a", "--workers", "2", "--report"],
