@@ -18,6 +18,10 @@ _ABOUT = {
     "in the prompt": "a question with the tools in the prompt",
     "long": f"a prompt of {LONG_WORDS} words",
 }
+_TAKES_TOOLS = (
+    "llama.cpp takes tools with --jinja, vLLM with --enable-auto-tool-choice --tool-call-parser llama3_json, or with "
+    "llama3_tools, this library's plugin, which keeps the text"
+)
 _MORE_CONTEXT = (
     "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for llama.cpp, "
     "--max-model-len for vLLM, the context length in LM Studio"
@@ -33,7 +37,7 @@ def refused_tools(of: Examination) -> Iterator[Finding]:
                 f"the server fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
                 "leave `tools` out of the request"
                 + (f", and {IN_BETWEEN}" if of.calls_in_the_prompt else "")
-                + ". llama.cpp takes tools with --jinja, vLLM with --enable-auto-tool-choice and a --tool-call-parser",
+                + f". {_TAKES_TOOLS}",
             )
             return
 

@@ -42,6 +42,11 @@ def test_a_finding_has_the_servers_own_words(name: str, words: str) -> None:
     assert words in finding.what
 
 
+def test_refused_tools_have_options_to_copy() -> None:
+    (finding,) = (one for one in found("tools fail") if one.code == "tools_refused")
+    assert "--enable-auto-tool-choice --tool-call-parser llama3_json, or with llama3_tools" in finding.to_do
+
+
 CODES = {"unreachable", "too_slow", "gateway"}.union(*(about.codes | about.notes for about in FAULTS.values()))
 
 
