@@ -67,12 +67,12 @@ def short_context(of: Examination) -> Iterator[Finding]:
         what = (
             f"the server refuses a prompt of {LONG_WORDS} words, as it should if its context is smaller: {long.error}"
         )
-        yield Finding(
-            "context_limit", what, f"if your tools and conversations are long, {_MORE_CONTEXT}", is_fault=False
-        )
+        to_do = f"if your tools and conversations are long, {_MORE_CONTEXT}"
+        yield Finding("context_limit", what, to_do, is_fault=False, still_works="native")
     elif long.is_answered and not long.prompt_tokens:
         what = "the server counts no tokens, so it is not known whether it cuts off prompts or drops text beside calls"
-        yield Finding("context_limit", what, "look up the length of the context in the server's log", is_fault=False)
+        to_do = "look up the length of the context in the server's log"
+        yield Finding("context_limit", what, to_do, is_fault=False, still_works="native")
 
 
 def refused_results(of: Examination) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ def test_a_fault_is_named_rightly_and_no_other_is(name: str) -> None:
     findings = found(name)
     assert {finding.code for finding in findings if finding.is_fault} == FAULTS[name].codes
     assert {finding.code for finding in findings if not finding.is_fault} == FAULTS[name].notes
+    assert {finding.still_works for finding in findings if not finding.is_fault} <= {"native"}
 
 
 @pytest.mark.parametrize(
