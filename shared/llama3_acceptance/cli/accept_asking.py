@@ -112,16 +112,16 @@ class _FirstFailureError(Exception):
 def _first_failure(errors: Console, suite: Suite, options: Options) -> Callable[[Record], None]:
     """Return what looks at each response: it shows the first one that fails, and ends the run there if asked to."""
     cases = {case.id: case for case in suite.cases}
-    is_coerced, has_failed = options.judged == "coerced", False
+    has_failed = False
 
     def look(record: Record) -> None:
         nonlocal has_failed
         if has_failed or record.case not in cases:
             return
         result = judge_record(record, cases[record.case], suite)
-        has_failed = not result.judgements.of(coerced=is_coerced).passed
+        has_failed = not result.judgements.of(coerced=options.coerced).passed
         if has_failed:
-            print_failure(errors, result, coerced=is_coerced)
+            print_failure(errors, result, coerced=options.coerced)
         if has_failed and options.fail_fast:
             raise _FirstFailureError
 
