@@ -94,11 +94,8 @@ class DoneFile(NamedTuple):
     """A file all of which was read."""
 
     path: Path
-    """The file."""
     output: Path
-    """Its results."""
     summary: Summary
-    """What was found in it."""
 
 
 @dataclass(slots=True)

@@ -20,15 +20,12 @@ class Line:
     """A line of a table."""
 
     name: str
-    """What was counted."""
     count: int
-    """How often it was found."""
     share: float
     """Of all that the section counts, from 0 to 1."""
     remark: str = ""
     """What else there is to say."""
     examples: tuple[Example, ...] = ()
-    """The first few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,6 @@ class Section:
     """A table."""
 
     title: str
-    """What it counts."""
     explanation: str
     """What that means, in a sentence."""
     lines: tuple[Line, ...]
