@@ -83,12 +83,12 @@ class Columns:
         Raises:
             MissingColumnError: one is missing, is there twice, or that of the outputs has no text.
         """
-        if not names or not rows:
+        if not names:
             return replace(self, text=self.text or KNOWN[0])
-        columns = self if self.text is not None else replace(self, text=_place_of_text(names, rows))
-        for place in columns.places:
+        columns = replace(self, text=self.text or (_place_of_text(names, rows) if rows else KNOWN[0]))
+        for place in (columns if rows else self).places:
             column = _column(place, names)
-            if column not in names or not any(_may_have(row, place) for row in rows):
+            if column not in names or (rows and not any(_may_have(row, place) for row in rows)):
                 only = f"only {', '.join(names)}"
                 raise MissingColumnError(f"there is no column {place!r}, {only}{did_you_mean(place, names)}")
             if names.count(column) > 1:
@@ -119,15 +119,8 @@ def found_at(row: Record, place: str | None) -> Any:  # noqa: ANN401 (any value 
     """
     if place is None:
         return None
-    if place in row:
-        return row[place]
-    value: Any = row
-    try:
-        for step in _steps(place):
-            value = value[step]
-    except (LookupError, TypeError):  # what should have an item there has none, is text, a number or null
-        return None
-    return value
+    value, ended = _followed(row, place)
+    return value if ended is None else None
 
 
 def is_last_word(row: Record) -> bool:
@@ -148,17 +141,21 @@ def records_of(batch: pa.RecordBatch, columns: Columns) -> Iterator[Record]:
 
 def _may_have(row: Record, place: str) -> bool:
     """Return whether there is something at a path, or may be in another row, as there is null or a short list."""
+    value, ended = _followed(row, place)
+    return ended is None or isinstance(ended, IndexError) or value is None
+
+
+def _followed(row: Record, place: str) -> tuple[Any, Exception | None]:
+    """Return what is at a path, or the last that is there on the way to it, and why that has no next step."""
     if place in row:
-        return True
+        return row[place], None
     value: Any = row
     try:
         for step in _steps(place):
             value = value[step]
-    except IndexError:
-        return True
-    except (KeyError, TypeError):
-        return value is None
-    return True
+    except (LookupError, TypeError) as error:  # it lacks such an item, is text, a number or null
+        return value, error
+    return value, None
 
 
 def _is_text(row: Record, place: str) -> bool:

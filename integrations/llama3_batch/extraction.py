@@ -62,7 +62,7 @@ def extract_batch(  # noqa: PLR0913 (an option each)
         TypeError: `batch` is not an Arrow table or batch, `tools` is not a list of tools, there is no such option, or
             an option has the wrong type.
         ToolDefinitionError: a declaration in `tools` that cannot be read.
-        ValueError: a column is missing, cannot be text, or is there already; an option has a value that it cannot have;
+        ValueError: a column is missing, has no text, or is there already; an option has a value that it cannot have;
             `coerce_arguments` or `repair` has no tools to go by; tools are given twice; or the
             results of one batch have more than 2 GB of text.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import stat
@@ -93,18 +94,15 @@ class DoneFile(NamedTuple):
     """A file all of which was read."""
 
     path: Path
-    """The file."""
     output: Path
-    """Its results."""
     summary: Summary
-    """What was found in it."""
 
 
 @dataclass(slots=True)
 class _File:
     source: Source
     output: Output
-    taken: ExitStack
+    lock: ExitStack
     """Holds the output until it is whole."""
     summary: Summary | None
     """What was found, once all is done."""
@@ -113,26 +111,26 @@ class _File:
     failed: bool = False
 
 
-def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tuple[list[DoneFile], bool]:
+def run_files(paths: Sequence[Path], run: FileRun, progress: RunProgress) -> list[DoneFile]:
     """Read files and write their results. What an earlier run has done is not done again.
 
     Args:
-        paths: the files.
+        paths: the files, each once.
         run: how they are read.
         progress: is told how it goes, and which files cannot be read.
 
     Returns:
-        The files that are done, and whether all are.
+        The files that are done.
 
     Raises:
         OSError: something cannot be written.
-        OutputError: an output is in the way, or another run is writing it.
+        OutputError: an output is in the way, cannot be written, or another run is writing it.
         WorkerDiedError: three processes died at one part.
     """
-    outputs, are_there = _outputs(list(dict.fromkeys(paths)), run, progress.say)
+    outputs = _outputs(paths, run, progress.say)
     _allow_open_files()
-    with ExitStack() as taken:
-        files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, progress, taken))}
+    with ExitStack() as locks:
+        files = {path: file for path, output in outputs.items() if (file := _begun(path, output, run, progress, locks))}
         planned = sum(part.rows for file in files.values() for part in file.parts)
         progress.planned(planned, planned - sum(part.rows for file in files.values() for part in file.left))
         for file in files.values():
@@ -146,8 +144,7 @@ def run_files(paths: Iterable[Path], run: FileRun, progress: RunProgress) -> tup
                 else:
                     file.failed = True
                     progress.say(f"{error}. The parts before it that are done stay")
-    done = [DoneFile(path, file.output.path, file.summary) for path, file in files.items() if file.summary is not None]
-    return done, are_there and len(done) == len(outputs)
+    return [DoneFile(path, file.output.path, file.summary) for path, file in files.items() if file.summary is not None]
 
 
 def _allow_open_files() -> None:
@@ -162,8 +159,8 @@ def _allow_open_files() -> None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) -> tuple[dict[Path, Output], bool]:
-    """Return where the results of each file go, and whether each file is there.
+def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) -> dict[Path, Output]:
+    """Return where the results of each file go, of those that can be read.
 
     Raises:
         OutputError: two files have the same results, or a file would be written over.
@@ -187,26 +184,36 @@ def _outputs(paths: Sequence[Path], run: FileRun, say: Callable[[str], None]) ->
                     f"{path} would be written over with the results of {written[place]}: leave it out, or take another "
                     "folder with --out"
                 )
-    return outputs, len(outputs) == len(paths)
+    return outputs
 
 
-def _begun(path: Path, output: Output, run: FileRun, progress: RunProgress, taken: ExitStack) -> _File | None:
-    """Return a file with what is left of it to do; `None`: it cannot be read, which is told to `progress`."""
+def _begun(path: Path, output: Output, run: FileRun, progress: RunProgress, locks: ExitStack) -> _File | None:
+    """Return a file with what is left of it to do; `None`: it cannot be read, which is told to `progress`.
+
+    Raises:
+        OSError: too many files are open.
+        OutputError: the output is in the way, or cannot be written.
+    """
     try:
         source = SOURCES[run.kind](path, run.columns).located()
         if run.columns.text is None and not str(source.columns.text).isidentifier():
             progress.say(f"{path}: the outputs are those under {source.columns.text!r}")
-        own = taken.enter_context(ExitStack())
-        own.enter_context(output.taken())
-        file = _File(source, output, own, output.begin(overwrite=run.overwrite))
+        lock = locks.enter_context(ExitStack())
+        lock.enter_context(output.taken())
+        file = _File(source, output, lock, output.begin(overwrite=run.overwrite))
         if file.summary is not None:
             progress.say(f"{path}: {output.path} is there already")
-            own.close()
+            lock.close()
             return file
         file.parts = source.parts()
     except InputError as error:
         progress.say(str(error))
         return None
+    except OSError as error:
+        if error.errno == errno.EMFILE:
+            raise
+        why = f"results cannot be written there: {error.strerror or error}: take another folder with --out"
+        raise OutputError(f"{output.path.parent}: {why}") from None
     file.left = {part for part in file.parts if not output.has(part)}
     return file
 
@@ -233,4 +240,4 @@ def _finish(file: _File, progress: RunProgress) -> None:
         progress.say(str(error))
         return
     file.summary = file.output.finish(file.parts)
-    file.taken.close()
+    file.lock.close()

@@ -62,7 +62,7 @@ class Output:
         """Lock the output, so that no other run can write it.
 
         Raises:
-            OSError: its folder cannot be written to.
+            OSError: its folder cannot be written to, or too many files are open.
             OutputError: another run has it.
         """
         with locked(self.path.with_name(f"{self.folder.name}.lock")) as is_free:
@@ -86,6 +86,9 @@ class Output:
             OutputError: there is something of another run, or that no run has written.
         """
         if overwrite:
+            for there in (self.path, self.summary_path):
+                if there.is_dir():
+                    raise OutputError(f"{there} is a folder: move it away, or take another folder with --out")
             if not self._goes_on():
                 self._remove_parts()
         elif self.path.exists() and self.summary_path.exists():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from llama3_batch.summary import Example, Finding, Summary, TableName
 
-_TITLE = "Tool calls in"
+_TITLE = re.compile(rb"Tool calls in [0-9,]+ outputs?[<\"]")
 _BEGINNING = 500
 """In how many bytes a report has its title."""
 
@@ -19,15 +20,12 @@ class Line:
     """A line of a table."""
 
     name: str
-    """What was counted."""
     count: int
-    """How often it was found."""
     share: float
     """Of all that the section counts, from 0 to 1."""
     remark: str = ""
     """What else there is to say."""
     examples: tuple[Example, ...] = ()
-    """The first few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,6 @@ class Section:
     """A table."""
 
     title: str
-    """What it counts."""
     explanation: str
     """What that means, in a sentence."""
     lines: tuple[Line, ...]
@@ -68,7 +65,7 @@ _TABLES: dict[TableName, tuple[str, str, str]] = {
 
 def title(summary: Summary) -> str:
     """Return the title of a report."""
-    return f"{_TITLE} {plural(summary.counts['rows'], 'output')}"
+    return f"Tool calls in {plural(summary.counts['rows'], 'output')}"
 
 
 def undeclared(summary: Summary) -> str | None:
@@ -119,7 +116,7 @@ def sections(summary: Summary) -> list[Section]:
 
 def may_be_replaced(path: Path) -> bool:
     """Return whether there is no file, or a report."""
-    return not path.exists() or _TITLE.encode() in path.read_bytes()[:_BEGINNING]
+    return not path.exists() or _TITLE.search(path.read_bytes()[:_BEGINNING]) is not None
 
 
 def report_json(summary: Summary, files: Mapping[str, str]) -> str:

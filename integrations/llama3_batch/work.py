@@ -39,13 +39,9 @@ class Task:
     """A part to do, and all that it takes. It can be pickled."""
 
     source: Source
-    """The file."""
     reader: RowReader
-    """Reads its rows."""
     output: Output
-    """Where the results go."""
     part: Part
-    """The part."""
     deaths: int = 0
     """How many processes died at it."""
 

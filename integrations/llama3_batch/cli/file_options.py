@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -13,11 +13,12 @@ from click.core import ParameterSource
 from llama3_tools.cli.status import CannotRunError
 from llama3_tools.errors import MissingExtraError
 
+if TYPE_CHECKING:
+    from llama3_batch.sources import FileFormat
+
 _FILE_OPTIONS = (
-    click.Option(
-        ["--jsonl", "kind"], flag_value="jsonl", help="Each FILE has JSON lines: an object with an output in each line."
-    ),
-    click.Option(["--parquet", "kind"], flag_value="parquet", help="Each FILE is Parquet, with an output in each row."),
+    click.Option(["--jsonl"], is_flag=True, help="Each FILE has JSON lines: an object with an output in each line."),
+    click.Option(["--parquet"], is_flag=True, help="Each FILE is Parquet, with an output in each row."),
     click.Option(
         ["--text-column"],
         metavar="NAME",
@@ -76,25 +77,29 @@ def add_files(command: click.Command) -> None:
 
 def _extract(single: Callable[..., Any], options: dict[str, Any]) -> object:
     """Read files of many outputs if that is asked for, and single outputs otherwise."""
-    of_files = {name: options.pop(name) for name in dict.fromkeys(str(option.name) for option in _FILE_OPTIONS)}
-    if of_files["kind"] is None:
+    of_files = {str(option.name): options.pop(str(option.name)) for option in _FILE_OPTIONS}
+    kinds: list[FileFormat] = [kind for kind in ("jsonl", "parquet") if of_files.pop(kind)]
+    if not kinds:
         context = click.get_current_context()
         given = {name for name in of_files if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
         if given:
             names = ", ".join(max(option.opts, key=len) for option in _FILE_OPTIONS if option.name in given)
             raise click.UsageError(f"{names}: only for files of many outputs; add --jsonl or --parquet")
         return single(**options)
-    _check(f"--{of_files['kind']}", options, has_own_tools=of_files["tools_column"] is not None)
+    _check(kinds, options, has_own_tools=of_files["tools_column"] is not None)
     try:
         from llama3_batch.cli.files import extract_files  # noqa: PLC0415 (slow, and pyarrow may be missing)
     except MissingExtraError as error:
         raise CannotRunError(str(error)) from None
-    extract_files(**options, **of_files)
+    extract_files(kind=kinds[0], **options, **of_files)
     return None
 
 
-def _check(kind: str, options: dict[str, Any], *, has_own_tools: bool) -> None:
+def _check(kinds: list[FileFormat], options: dict[str, Any], *, has_own_tools: bool) -> None:
     """Refuse options that contradict each other, or would be passed over without a word."""
+    kind = f"--{kinds[0]}"
+    if len(kinds) > 1:
+        raise click.UsageError("--jsonl or --parquet, not both: run them one after the other")
     if not options["files"]:
         raise click.UsageError(f"{kind} takes at least one FILE")
     if "-" in options["files"]:

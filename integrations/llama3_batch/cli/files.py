@@ -74,9 +74,10 @@ def extract_files(  # noqa: PLR0913 (an option each)
         run.reader(run.columns)
     except (TypeError, ToolDefinitionError) as error:
         raise click.UsageError(f"{tools_file}: {error}") from None
+    paths = list(dict.fromkeys(map(Path, files)))
     try:
         with RunProgress(console("auto", stderr=True)) as progress:
-            done, are_all_done = run_files(map(Path, files), run, progress)
+            done = run_files(paths, run, progress)
         for file in done:
             _print_done(file)
         if report and done:
@@ -92,7 +93,7 @@ def extract_files(  # noqa: PLR0913 (an option each)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise CannotRunError(f"{where}{error.strerror or error}. {_STAYS}") from None
-    if not are_all_done:
+    if len(done) < len(paths):
         sys.exit(COULD_NOT_RUN)
 
 

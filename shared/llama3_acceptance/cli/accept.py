@@ -16,7 +16,6 @@ from llama3_tools.cli.screen import ColorChoice, color_option, console
 from llama3_tools.text import read_json
 
 if TYPE_CHECKING:
-    from llama3_acceptance.reports.comparison import Judged
     from llama3_acceptance.running.runner import Settings
 
 _FILE = click.Path(path_type=Path)
@@ -26,7 +25,7 @@ _SETTINGS = ("repeats", "concurrency", "timeout", "retries", "temperature", "see
 """How to ask."""
 _ASKING = frozenset({*_SETTINGS, "base_url", "model", "api_key", "results_file", "resume", "fail_fast"})
 """What only says whom to ask, how, and where to keep what comes."""
-_COMPARING = frozenset({"compare", "judged", "color"})
+_COMPARING = frozenset({"compare", "coerced", "color"})
 """What a comparison looks at."""
 
 
@@ -39,7 +38,7 @@ class Options:
     model: str | None
     api_key: str
     settings: Settings
-    judged: Judged
+    coerced: bool
     min_pass: tuple[str, ...]
     results_file: Path | None
     resume: bool
@@ -108,8 +107,9 @@ def _leave_out(why: str, options: list[str]) -> None:
 )
 @click.option(
     "--score",
-    "judged",
+    "coerced",
     type=click.Choice(["parsed", "coerced"]),
+    callback=lambda _ctx, _param, value: value == "coerced",
     default="parsed",
     show_default=True,
     help="Which score decides the exit status and --junit: calls as written, or after coercion.",
@@ -154,6 +154,6 @@ def accept(color: ColorChoice, **options: Any) -> None:  # noqa: ANN401 - typed 
     screen = console(color)
     pair = options.pop("compare")
     if pair:
-        sys.exit(compare(screen, *pair, judged=options["judged"]))
+        sys.exit(compare(screen, *pair, coerced=options["coerced"]))
     settings = Settings(**{name: options.pop(name) for name in _SETTINGS})
     sys.exit(run(screen, console(color, stderr=True), Options(settings=settings, **options)))

@@ -26,25 +26,12 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
     if not options.base_url or not options.model:
         raise click.UsageError("name an endpoint with --base-url and a model with --model, or outputs with --replay")
     _check_prompt(suite)
-    settings, repeats = options.settings, options.settings.repeats
-    started = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-    run = Run(
-        suite.name,
-        fingerprint(suite),
-        options.model,
-        options.base_url,
-        settings.sent(),
-        started,
-        prompt_options(suite),
-    )
-    records: tuple[Record, ...] = ()
-    if options.results_file is not None:
-        run, records = take_up(options.results_file, run, resume=options.resume)
-    kept = {(one.case, one.repeat): one for one in records if one.error is None and one.repeat < repeats}
-    done, trouble = set(kept), None
+    endpoint = Endpoint(options.base_url, options.model, options.api_key)
+    run, kept = _begun(suite, endpoint, options)
+    trouble, has_failed = None, False
     look = _first_failure(errors, suite, options)
     try:
-        with _progress(errors, len(suite.cases) * repeats, len(done)) as advance:
+        with _progress(errors, len(suite.cases) * options.settings.repeats, len(kept)) as advance:
 
             def take(record: Record) -> None:
                 kept[record.case, record.repeat] = record
@@ -55,21 +42,39 @@ def ask_and_judge(errors: Console, suite: Suite, options: Options) -> tuple[Resu
 
             for record in kept.values():
                 look(record)
-            endpoint = Endpoint(options.base_url, options.model, options.api_key)
-            run_suite(suite, endpoint, settings, take, done=done)
+            run_suite(suite, endpoint, options.settings, take, done=set(kept))
     except _FirstFailureError:
-        results = judge_records(suite, run, kept.values(), repeats=repeats)
-        told = f"stopped at the first failure: {_so_far(results, options)}"
-        errors.print(escape_invisible(told), soft_wrap=True)
-        return results, None
+        has_failed = True
     except KeyboardInterrupt:
         trouble = "interrupted"  # pragma: no cover - tested, but after a cancelled request Python 3.11 traces no line
     except EndpointError as error:
         trouble = str(error)
     except OSError as error:
         trouble = f"{options.results_file}: {error.strerror or error}"  # pragma: no cover - the same
-    results = judge_records(suite, run, kept.values(), repeats=repeats)
+    results = judge_records(suite, run, kept.values(), repeats=options.settings.repeats)
+    if has_failed:
+        told = f"stopped at the first failure: {_so_far(results, options)}"
+        errors.print(escape_invisible(told), soft_wrap=True)
+        return results, None
     return results, _advised(trouble, results, options)
+
+
+def _begun(suite: Suite, endpoint: Endpoint, options: Options) -> tuple[Run, dict[tuple[str, int], Record]]:
+    """Return the run, and the responses that it has already, by case and repeat."""
+    settings, started = options.settings, datetime.now(timezone.utc).isoformat(timespec="seconds")
+    run = Run(
+        suite.name,
+        fingerprint(suite),
+        endpoint.model,
+        endpoint.base_url,
+        settings.sent(),
+        started.replace("+00:00", "Z"),
+        prompt_options(suite),
+    )
+    records: tuple[Record, ...] = ()
+    if options.results_file is not None:
+        run, records = take_up(options.results_file, run, resume=options.resume)
+    return run, {(one.case, one.repeat): one for one in records if one.error is None and one.repeat < settings.repeats}
 
 
 def _check_prompt(suite: Suite) -> None:
@@ -112,16 +117,16 @@ class _FirstFailureError(Exception):
 def _first_failure(errors: Console, suite: Suite, options: Options) -> Callable[[Record], None]:
     """Return what looks at each response: it shows the first one that fails, and ends the run there if asked to."""
     cases = {case.id: case for case in suite.cases}
-    is_coerced, has_failed = options.judged == "coerced", False
+    has_failed = False
 
     def look(record: Record) -> None:
         nonlocal has_failed
         if has_failed or record.case not in cases:
             return
         result = judge_record(record, cases[record.case], suite)
-        has_failed = not result.judgements.of(coerced=is_coerced).passed
+        has_failed = not result.judgements.of(coerced=options.coerced).passed
         if has_failed:
-            print_failure(errors, result, coerced=is_coerced)
+            print_failure(errors, result, coerced=options.coerced)
         if has_failed and options.fail_fast:
             raise _FirstFailureError
 

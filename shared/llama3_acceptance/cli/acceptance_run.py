@@ -16,7 +16,7 @@ from llama3_acceptance.reports.comparison import Judged, compare_reports, differ
 from llama3_acceptance.reports.html_page import report_html
 from llama3_acceptance.reports.json_report import report_json
 from llama3_acceptance.reports.junit import report_junit
-from llama3_acceptance.reports.thresholds import Threshold, check_thresholds, parse_threshold
+from llama3_acceptance.reports.thresholds import Threshold, ThresholdResult, check_thresholds, parse_threshold
 from llama3_acceptance.running.asking import fingerprint
 from llama3_acceptance.running.records import Recording, RecordsError, Run, read_records, to_json
 from llama3_acceptance.running.results import Results, judge_records
@@ -27,7 +27,7 @@ from llama3_tools.errors import MissingExtraError
 from llama3_tools.text.escaping import escape_invisible
 
 
-def compare(screen: Console, before: Path, after: Path, *, judged: Judged) -> int:
+def compare(screen: Console, before: Path, after: Path, *, coerced: bool) -> int:
     """Print what changed between two reports.
 
     Returns:
@@ -43,7 +43,7 @@ def compare(screen: Console, before: Path, after: Path, *, judged: Judged) -> in
     if not comparisons[0].before.total:
         raise CannotRunError(f"{before} and {after} have no response in common: are they of one suite?")
     print_comparison(screen, before.name, after.name, comparisons, differences(first, second))
-    decisive = next(one for one in comparisons if one.judged == judged)
+    decisive = comparisons[coerced]
     return CASES_FAILED if decisive.broken or decisive.lost else PASSED
 
 
@@ -67,11 +67,11 @@ def run(screen: Console, errors: Console, options: Options) -> int:
             results, trouble = _judged(suite, recording), None
         else:
             results, trouble = ask_and_judge(errors, suite, options)
-    is_written, is_coerced = True, options.judged == "coerced"
-    thresholds = check_thresholds(results, wanted, coerced=is_coerced)
+    is_written = True
+    thresholds = check_thresholds(results, wanted, coerced=options.coerced)
     if results.results or trouble is None:
-        is_written = _write_reports(errors, results, options, wanted)  # first: whoever reads the tables may go away
-        print_results(screen, results, coerced=is_coerced, thresholds=thresholds)
+        is_written = _write_reports(errors, results, options, thresholds)  # first: whoever reads the tables may go away
+        print_results(screen, results, coerced=options.coerced, thresholds=thresholds)
     if trouble is not None:
         errors.print(f"Error: {escape_invisible(trouble)}", soft_wrap=True)
     if trouble is not None or not is_written:
@@ -79,7 +79,7 @@ def run(screen: Console, errors: Console, options: Options) -> int:
     if thresholds:
         are_enough = all(one.is_met for one in thresholds)
     else:
-        are_enough = all(one.judgements.of(coerced=is_coerced).passed for one in results.results)
+        are_enough = all(one.judgements.of(coerced=options.coerced).passed for one in results.results)
     has_all = not results.missing and all(one.error is None for one in results.results)
     return PASSED if are_enough and has_all else CASES_FAILED
 
@@ -115,11 +115,11 @@ def _check_files(options: Options) -> None:
         raise click.UsageError("--resume continues a file: name it with --results")
 
 
-def _write_reports(errors: Console, results: Results, options: Options, thresholds: Sequence[Threshold]) -> bool:
+def _write_reports(errors: Console, results: Results, options: Options, thresholds: Sequence[ThresholdResult]) -> bool:
     """Write the reports that were asked for, say what could not be written, and return whether all could."""
     reports: dict[Path | None, Callable[[], bytes]] = {
         options.json_file: lambda: to_json(report_json(results), indent=2).encode(),
-        options.junit: lambda: report_junit(results, coerced=options.judged == "coerced", thresholds=thresholds),
+        options.junit: lambda: report_junit(results, coerced=options.coerced, thresholds=thresholds),
         options.html: lambda: report_html(results).encode(),
     }
     is_written = True

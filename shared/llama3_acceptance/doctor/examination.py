@@ -192,17 +192,13 @@ def _is_needless(name: str, of: Examination) -> bool:
 
 
 def _check_path(base_url: str) -> None:
-    """Raise if an address is that of a request, or if paths cannot be added to it."""
+    """Raise if paths cannot be added to an address."""
     parts = urlsplit(base_url)
-    bare = bare_url(base_url).rstrip("/")
     if parts.query or parts.fragment:
         raise EndpointError(
-            f"the address has a query or a fragment after {bare}: the requests' paths cannot be added to it; leave "
-            "it out, and give a key with --api-key"
+            f"the address has a query or a fragment after {bare_url(base_url).rstrip('/')}: the requests' paths cannot "
+            "be added to it; leave it out, and give a key with --api-key"
         )
-    for path in ("/chat/completions", "/completions", "/models"):
-        if bare.endswith(path):
-            raise EndpointError(f"{bare} is the address of one request: use --base-url {bare.removesuffix(path)}")
 
 
 def _health(connection: Connection, base_url: str) -> dict[str, Any]:

@@ -25,9 +25,4 @@ class Finding:
     is_fault: bool = True
     """Whether it is wrong; if not, it is a note."""
     still_works: StillWorks = "text"
-    """What can be advised nevertheless. A note always has `native`: it is no reason against the server's own calls."""
-
-    def __post_init__(self) -> None:
-        """Let everything work in spite of a note."""
-        if not self.is_fault:
-            object.__setattr__(self, "still_works", "native")
+    """What can be advised nevertheless. A note has `native`: it is no reason against the server's own calls."""

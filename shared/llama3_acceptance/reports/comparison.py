@@ -28,9 +28,7 @@ class Change:
     name: str
     """The case, and which repeat if it is not the first."""
     before: str
-    """The verdict in the first run."""
     after: str
-    """The verdict in the second."""
     detail: str
     """What the second run's judgement says."""
 
@@ -40,7 +38,6 @@ class Comparison:
     """Two runs of a suite, side by side, by one of the judgements."""
 
     judged: Judged
-    """Which judgement."""
     before: Score
     """How many of the common responses passed in the first run."""
     after: Score

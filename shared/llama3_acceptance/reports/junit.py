@@ -7,13 +7,13 @@ from xml.etree import ElementTree as ET
 
 from llama3_acceptance.rendering import few, shown_judging
 from llama3_acceptance.reports.scores import NO_TOOL
-from llama3_acceptance.reports.thresholds import Threshold, ThresholdResult, check_thresholds
+from llama3_acceptance.reports.thresholds import ThresholdResult
 from llama3_acceptance.running.results import CaseResult, Results
 from llama3_acceptance.values import Case, Judgement, Verdict
 from llama3_tools.text.escaping import escape_invisible
 
 
-def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequence[Threshold] = ()) -> bytes:
+def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequence[ThresholdResult] = ()) -> bytes:
     """Return a run as JUnit XML.
 
     A response that did not pass is a failure, with the verdict as its type; one that never came is an error. With
@@ -23,7 +23,7 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
     Args:
         results: the run.
         coerced: whether the judgement after coercion decides, rather than what the model wrote.
-        thresholds: the shares that have to pass.
+        thresholds: the shares that have to pass, held against the run.
     """
     cases = {case.id: case for case in results.suite.cases}
     several = any(result.record.repeat for result in results.results) or any(repeat for _, repeat in results.missing)
@@ -37,8 +37,7 @@ def report_junit(results: Results, *, coerced: bool = False, thresholds: Sequenc
         test = named(result.case, result.record.repeat, result.record.latency)
         tests.append(_judged(test, result, coerced=coerced, counts_alone=not thresholds))
     tests += [_missing(named(cases[id_], repeat), cases[id_]) for id_, repeat in results.missing]
-    checked = check_thresholds(results, thresholds, coerced=coerced)
-    tests += [_threshold(_testcase(str(one.threshold), f"{results.suite.name}.min-pass"), one) for one in checked]
+    tests += [_threshold(_testcase(str(one.threshold), f"{results.suite.name}.min-pass"), one) for one in thresholds]
     counts = {
         "tests": str(len(tests)),
         "failures": str(_having(tests, "failure")),

@@ -37,9 +37,7 @@ class Score:
     """A count, and the share that it is."""
 
     count: int
-    """How many."""
     total: int
-    """Of how many."""
     clean: int | None = None
     """How many of them are clean, if it is passes that are counted."""
 

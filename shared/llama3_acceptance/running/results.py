@@ -17,9 +17,7 @@ class CaseResult:
     """One response to one case, judged."""
 
     case: Case
-    """The case."""
     record: Record
-    """The response, as it came."""
     answer: Answer
     """What is in it."""
     judgements: Judgements

@@ -137,7 +137,8 @@ def check_endpoint(endpoint: Endpoint) -> None:
     """Refuse an address or a key with which nothing can be asked.
 
     Raises:
-        EndpointError: the address is not a URL, or the key cannot be sent. Its text says what it has to be.
+        EndpointError: the address is not a URL or is that of a request, or the key cannot be sent. Its text says what
+            it has to be.
         MissingExtraError: httpx2 is not installed.
     """
     with of_extra("asking an endpoint needs httpx2: pip install 'llama3-tools[acceptance]'", "httpx2"):
@@ -151,6 +152,10 @@ def check_endpoint(endpoint: Endpoint) -> None:
         raise EndpointError(
             f"{endpoint.base_url!r} is not an address: it has to start with http:// or https:// and a host"
         )
+    bare = f"{url.scheme}://{url.netloc.decode()}{url.path}".rstrip("/")
+    for path in ("/chat/completions", "/completions", "/models"):
+        if bare.endswith(path):
+            raise EndpointError(f"{bare} is the address of one request: use --base-url {bare.removesuffix(path)}")
     key = endpoint.api_key or "none"
     if not (key.isascii() and key.isprintable()) or key != key.strip():
         raise EndpointError(
@@ -214,9 +219,8 @@ class _Asker:
         model, url = self.endpoint.model, self.endpoint.base_url
         if self.served and model not in self.served:
             return EndpointError(f"{url} does not serve {model!r}, but {', '.join(self.served)}")
-        root = url.rstrip("/").removesuffix("/chat/completions")
-        meant = root if root.endswith("/v1") else f"{root}/v1"
-        hint = "" if meant == url.rstrip("/") else f"; is it {meant}?"
+        root = url.rstrip("/")
+        hint = "" if root.endswith("/v1") else f"; is it {root}/v1?"
         return EndpointError(f"{url} answers with HTTP 404: {_said(error)}{hint}")
 
 

@@ -25,7 +25,6 @@ class CaseReader:
     problems: Problems
     """Collects what is wrong."""
     tools: Mapping[str, Tool]
-    """The declared tools."""
     match: Match
     """How calls are compared."""
 

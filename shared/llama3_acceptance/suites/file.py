@@ -36,7 +36,6 @@ class Problem(NamedTuple):
     """What is wrong at one place of a file."""
 
     file: Path
-    """The file."""
     line: int
     """The line, from 1 on."""
     path: KeyPath
@@ -55,7 +54,6 @@ class SuiteFile:
     """What a file contains, and in which lines."""
 
     path: Path
-    """The file."""
     data: Any
     """What it contains, as JSON has it."""
     lines: Mapping[KeyPath, int] = field(repr=False)

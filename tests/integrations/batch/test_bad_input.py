@@ -96,7 +96,10 @@ def test_a_file_that_may_have_json_lines_is_read(tmp_path: Path, data: bytes) ->
 def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(lines: Path) -> None:
     file = lines.parent / "file"
     file.touch()
-    assert f"{file}: File exists" in refused("--jsonl", lines, "--out", file)
+    for folder, why in ((file, "File exists"), (file / "folder", "Not a directory")):
+        assert refused("--jsonl", lines, "--out", folder) == (
+            f"Error: {folder}: results cannot be written there: {why}: take another folder with --out"
+        )
 
 
 def test_a_file_that_is_not_there_is_named_and_the_others_are_read(lines: Path) -> None:
@@ -234,6 +237,7 @@ def test_two_files_whose_results_would_have_one_name_are_refused(lines: Path) ->
 REFUSED = [
     (["--jsonl"], "--jsonl takes at least one FILE"),
     (["--jsonl", "-"], "--jsonl reads files, not standard input: it could not continue there"),
+    (["--jsonl", "--parquet", "a"], "--jsonl or --parquet, not both"),
     (["--jsonl", "a", "--show"], "--jsonl does not print single outputs: leave out --show"),
     (
         ["a", "--workers", "2", "--report"],
@@ -319,8 +323,7 @@ def test_a_file_that_changes_during_a_run_has_no_results(
     else:
         write_parquet(path, {"text": texts(100)})
     watcher = Watching(on_planned=lambda: change(path))
-    done, are_all_done = run_files([path], FileRun(kind=kind, columns=Columns("text"), to=kind), watcher)
-    assert (done, are_all_done) == ([], False)
+    assert run_files([path], FileRun(kind=kind, columns=Columns("text"), to=kind), watcher) == []
     assert str(path) in watcher.said[0]
     assert expected in watcher.said[0]
     assert not (tmp_path / "extracted" / path.name).exists()

@@ -214,6 +214,7 @@ REFUSED = [
     ({"batch": ["a"]}, TypeError, "takes a pyarrow.Table or a RecordBatch, not a list"),
     ({"text_column": "txt"}, ValueError, "there is no column 'txt', only text, number.*did you mean 'text'"),
     ({"id_column": "key"}, ValueError, "there is no column 'key'"),
+    ({"batch": TABLE[:0], "id_column": "key"}, ValueError, "there is no column 'key'"),
     ({"text_column": "number"}, ValueError, "'number' has no text: name the column of the outputs"),
     ({"tools_column": "text", "tools": []}, ValueError, "from `tools` or from `tools_column`, not from both"),
     ({}, ValueError, "there is a column 'extraction' already: choose another result_column"),

@@ -162,6 +162,13 @@ def test_a_row_that_cannot_be_read_has_an_error_and_is_counted(tmp_path: Path) -
     }
 
 
+def test_an_id_that_is_no_text_is_json(tmp_path: Path) -> None:
+    keys = (7, 0.5, True, ["ü", None], {"b": 1})
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "a", "key": key} for key in keys])
+    found = results("--jsonl", path, "--id-column", "key")
+    assert [row["id"] for row in found] == ["7", "0.5", "true", '["ü", null]', '{"b": 1}']
+
+
 def test_an_id_that_no_encoding_can_write_is_written_out(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", ['{"text": "a", "key": "\\ud800"}'])
     assert results("--jsonl", path, "--id-column", "key", "--to", "parquet")[0]["id"] == "\\ud800"

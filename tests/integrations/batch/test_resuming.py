@@ -173,6 +173,15 @@ def test_a_part_whose_summary_cannot_be_read_is_done_again(path: Path, ended: Pa
     assert (done.exit_code, f"{path}: {MANY} outputs" in done.stdout) == (0, True)
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.summary.json"])
+def test_a_folder_in_the_place_of_results_is_an_error_before_anything_is_read(path: Path, name: str) -> None:
+    folder = path.parent / "extracted" / name
+    folder.mkdir(parents=True)
+    refused = extract_files("--jsonl", path, "--overwrite")
+    assert (refused.exit_code, f"{folder} is a folder: move it away" in words(refused.stderr)) == (2, True)
+    assert not (path.parent / "extracted" / "a.jsonl.parts").exists()
+
+
 CHANGES = [
     (["--starts-reasoning"], "starts_reasoning (false, now true)"),
     (["--tools", "TOOLS"], "tools"),
@@ -292,8 +301,8 @@ def test_a_drive_without_locks_can_be_written_to(
 def test_a_run_that_starts_in_the_middle_of_another_changes_nothing(path: Path, option: str) -> None:
     others: list[Result] = []
     watcher = Watching(on_planned=lambda: others.append(extract_files("--jsonl", path, option)))
-    (done,), are_all_done = run_files([path], FileRun(kind="jsonl", columns=Columns(), to="jsonl"), watcher)
-    assert (are_all_done, watcher.read, [other.exit_code for other in others]) == (True, MANY, [2])
+    (done,) = run_files([path], FileRun(kind="jsonl", columns=Columns(), to="jsonl"), watcher)
+    assert (watcher.read, [other.exit_code for other in others]) == (MANY, [2])
     alone = extract_files("--jsonl", path, "--out", path.parent / "other")
     assert alone.exit_code == 0
     assert done.output.read_bytes() == (path.parent / "other" / "a.jsonl").read_bytes()
@@ -326,14 +335,17 @@ def test_a_run_that_was_killed_before_it_said_what_it_is_starts_anew(path: Path)
     assert extract_files("--jsonl", path).exit_code == 0
 
 
+MINE = '{"title": "Tool calls in production", "cost": "12 outputs"}'
+
+
 @pytest.mark.parametrize("name", ["report.html", "report.json"])
 def test_a_report_is_not_written_over_what_is_none(path: Path, name: str) -> None:
     mine = path.parent / "extracted" / name
     mine.parent.mkdir()
-    mine.write_text("{}", "utf-8")
+    mine.write_text(MINE, "utf-8")
     refused = extract_files("--jsonl", path, "--report")
     assert (refused.exit_code, "is no report of a run, and stays" in words(refused.stderr)) == (2, True)
-    assert mine.read_text("utf-8") == "{}"
+    assert mine.read_text("utf-8") == MINE
     for options in (["--overwrite"], []):
         assert extract_files("--jsonl", path, "--report", *options).exit_code == 0
 
@@ -342,7 +354,7 @@ def test_parts_that_cannot_be_removed_are_not_taken_for_new_ones(path: Path, end
     elsewhere = ended.rename(path.parent / "elsewhere")
     ended.symlink_to(elsewhere, target_is_directory=True)  # which no system removes with what is in it
     refused = extract_files("--jsonl", path, "--incomplete", "--overwrite")
-    assert (refused.exit_code, "What was done stays" in words(refused.stderr)) == (2, True)
+    assert (refused.exit_code, "results cannot be written there: " in words(refused.stderr)) == (2, True)
     assert not (ended.parent / "a.jsonl").exists()
 
 

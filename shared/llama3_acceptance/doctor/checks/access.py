@@ -21,7 +21,9 @@ def behind_the_gateway(of: Examination) -> Iterator[Finding]:
         what, to_do = "does not say which upstream server it has", "to know that server, give its own address"
     else:
         what, to_do = "all that is said here is about its upstream server", "let your client ask the gateway"
-    yield Finding("gateway", f"{of.gateway} is a gateway of llama3-tools: {what}", to_do, is_fault=False)
+    yield Finding(
+        "gateway", f"{of.gateway} is a gateway of llama3-tools: {what}", to_do, is_fault=False, still_works="native"
+    )
 
 
 def refused_key(of: Examination) -> Iterator[Finding]:

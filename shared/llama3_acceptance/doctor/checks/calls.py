@@ -33,7 +33,7 @@ def ignored_tools(of: Examination) -> Iterator[Finding]:
     one, plain = of["one"], of["plain"]
     if not one.is_answered or of.is_still_thinking("one") or of.calls_natively or of.calls_in_text:
         return
-    means_to_call = any(True for check in (malformed_calls, dropped_calls) for _ in check(of))
+    means_to_call = any((*malformed_calls(of), *dropped_calls(of)))
     if one.prompt_tokens and plain.prompt_tokens:
         are_lost = one.prompt_tokens - plain.prompt_tokens < _LEAST_FOR_TOOLS
         why = f"the prompt has {one.prompt_tokens} tokens with two tools, and {plain.prompt_tokens} without"

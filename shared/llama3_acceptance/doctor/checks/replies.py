@@ -88,6 +88,7 @@ def not_asked(of: Examination) -> Iterator[Finding]:
             f"there was no time for: {', '.join(of.unanswered)}",
             "allow more with --timeout",
             is_fault=False,
+            still_works="native",
         )
 
 

@@ -18,6 +18,10 @@ _ABOUT = {
     "in the prompt": "a question with the tools in the prompt",
     "long": f"a prompt of {LONG_WORDS} words",
 }
+_TAKES_TOOLS = (
+    "llama.cpp takes tools with --jinja, vLLM with --enable-auto-tool-choice --tool-call-parser llama3_json, or with "
+    "llama3_tools, this library's plugin, which keeps the text"
+)
 _MORE_CONTEXT = (
     "give the model more context: OLLAMA_CONTEXT_LENGTH=16384 for Ollama's server (num_ctx), -c 16384 for llama.cpp, "
     "--max-model-len for vLLM, the context length in LM Studio"
@@ -33,7 +37,7 @@ def refused_tools(of: Examination) -> Iterator[Finding]:
                 f"the server fails on {_ABOUT[name]} ({of[name].shown_status}): {of[name].error}",
                 "leave `tools` out of the request"
                 + (f", and {IN_BETWEEN}" if of.calls_in_the_prompt else "")
-                + ". llama.cpp takes tools with --jinja, vLLM with --enable-auto-tool-choice and a --tool-call-parser",
+                + f". {_TAKES_TOOLS}",
             )
             return
 
@@ -63,12 +67,12 @@ def short_context(of: Examination) -> Iterator[Finding]:
         what = (
             f"the server refuses a prompt of {LONG_WORDS} words, as it should if its context is smaller: {long.error}"
         )
-        yield Finding(
-            "context_limit", what, f"if your tools and conversations are long, {_MORE_CONTEXT}", is_fault=False
-        )
+        to_do = f"if your tools and conversations are long, {_MORE_CONTEXT}"
+        yield Finding("context_limit", what, to_do, is_fault=False, still_works="native")
     elif long.is_answered and not long.prompt_tokens:
         what = "the server counts no tokens, so it is not known whether it cuts off prompts or drops text beside calls"
-        yield Finding("context_limit", what, "look up the length of the context in the server's log", is_fault=False)
+        to_do = "look up the length of the context in the server's log"
+        yield Finding("context_limit", what, to_do, is_fault=False, still_works="native")
 
 
 def refused_results(of: Examination) -> Iterator[Finding]:

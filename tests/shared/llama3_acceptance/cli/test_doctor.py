@@ -82,13 +82,6 @@ def test_an_address_with_a_query_is_refused_and_the_query_not_shown(path: str) -
     assert "hidden-token" not in result.output
 
 
-@pytest.mark.parametrize("path", ["chat/completions/", "models"])
-def test_the_address_of_a_request_is_refused(path: str) -> None:
-    result = ask(f"http://127.0.0.1:9/v1/{path}")
-    assert result.exit_code == 2
-    assert "use --base-url http://127.0.0.1:9/v1" in words(result.stderr)
-
-
 @pytest.mark.parametrize("seconds", ["inf", "1e300", "0", "nan"])
 def test_a_timeout_is_a_number_of_seconds(seconds: str) -> None:
     result = ask("http://127.0.0.1:9/v1", "--timeout", seconds)

@@ -32,7 +32,7 @@ CALL = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 IN_TEXT = with_tools_in_the_prompt("Sunny.", Exchange("one", 200, content=CALL, is_completion=True))
 
 FAULT = Finding("calls_unreadable", "what", "to do")
-NOTE = Finding("calls_unreadable", "what", "to do", is_fault=False)
+NOTE = Finding("calls_unreadable", "what", "to do", is_fault=False, still_works="native")
 HARMLESS = Finding("template_wrong", "what", "to do", still_works="native")
 GRAVE = Finding("server_busy", "what", "to do", still_works="nothing")
 
@@ -66,7 +66,3 @@ def test_lines_of_this_library_are_shown_only_if_they_may_help() -> None:
     shown = {of: " ".join(advise(of, [FAULT]).code) for of in (CALLS, TRIES, NATIVE_ONLY, NO_CALL)}
     assert [shown[of].count("Llama3ToolModel(") for of in shown] == [1, 1, 0, 0]
     assert [shown[of].count("ChatOpenAI(") for of in shown] == [1, 1, 1, 0]
-
-
-def test_in_spite_of_a_note_everything_works() -> None:
-    assert Finding("too_slow", "what", "to do", is_fault=False, still_works="nothing").still_works == "native"

@@ -23,6 +23,7 @@ def test_a_fault_is_named_rightly_and_no_other_is(name: str) -> None:
     findings = found(name)
     assert {finding.code for finding in findings if finding.is_fault} == FAULTS[name].codes
     assert {finding.code for finding in findings if not finding.is_fault} == FAULTS[name].notes
+    assert {finding.still_works for finding in findings if not finding.is_fault} <= {"native"}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,11 @@ def test_a_fault_is_named_rightly_and_no_other_is(name: str) -> None:
 def test_a_finding_has_the_servers_own_words(name: str, words: str) -> None:
     (finding,) = found(name)
     assert words in finding.what
+
+
+def test_refused_tools_have_options_to_copy() -> None:
+    (finding,) = (one for one in found("tools fail") if one.code == "tools_refused")
+    assert "--enable-auto-tool-choice --tool-call-parser llama3_json, or with llama3_tools" in finding.to_do
 
 
 CODES = {"unreachable", "too_slow", "gateway"}.union(*(about.codes | about.notes for about in FAULTS.values()))

@@ -17,7 +17,7 @@ from llama3_acceptance.reports.comparison import Change, Comparison, compare_rep
 from llama3_acceptance.reports.json_report import report_json
 from llama3_acceptance.reports.junit import report_junit
 from llama3_acceptance.reports.scores import Score
-from llama3_acceptance.reports.thresholds import Threshold
+from llama3_acceptance.reports.thresholds import Threshold, check_thresholds
 from llama3_acceptance.running.records import RecordsError, to_json
 from llama3_acceptance.running.results import Results
 from llama3_acceptance.values import Policies, Reading, Suite
@@ -192,7 +192,7 @@ def test_junit_counts_what_is_missing_as_errors() -> None:
 
 def test_junit_of_a_run_with_thresholds_passes_and_fails_by_these() -> None:
     results = judged({**MIXED, "hello": "Hello!"})
-    thresholds = [Threshold(0.75), Threshold(0.9, "tag", "numbers")]
+    thresholds = check_thresholds(results, [Threshold(0.75), Threshold(0.9, "tag", "numbers")])
     (suite,) = ET.fromstring(report_junit(results, thresholds=thresholds))  # noqa: S314 - written here
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["6", "1", "0", "1"]
     *_, enough, few = tests = suite.findall("testcase")

@@ -197,6 +197,13 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         run_suite(SUITE, Endpoint(url, "llama"), QUICK, pytest.fail)
 
 
+@pytest.mark.parametrize("path", ["chat/completions", "chat/completions/", "completions", "models?key=hidden"])
+def test_the_address_of_a_request_is_refused_with_the_right_one(path: str) -> None:
+    with pytest.raises(EndpointError, match=r"one request: use --base-url http://127\.0\.0\.1:9/v1$") as caught:
+        run_suite(SUITE, Endpoint(f"http://me:hidden@127.0.0.1:9/v1/{path}", "llama"), QUICK, pytest.fail)
+    assert "hidden" not in str(caught.value)
+
+
 @pytest.mark.parametrize("key", ["secret\n", "sec\nret", "sécret"])
 def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key: str) -> None:
     message = "the key cannot be sent: it has a line break, a space at an end, or another letter than ASCII's"
@@ -221,10 +228,7 @@ def test_a_model_that_is_not_served_ends_the_run_with_those_that_are() -> None:
         run(server)
 
 
-@pytest.mark.parametrize(
-    ("path", "meant"),
-    [("", "/v1"), ("/", "/v1"), ("/v1/chat/completions", "/v1"), ("/chat/completions", "/v1"), ("/X/", "/X/v1")],
-)
+@pytest.mark.parametrize(("path", "meant"), [("", "/v1"), ("/", "/v1"), ("/X/", "/X/v1")])
 def test_an_address_that_is_nearly_right_is_told_from_the_right_one(path: str, meant: str) -> None:
     with serving([]) as server:
         host = server.base_url.removesuffix("/v1")
