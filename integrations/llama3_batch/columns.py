@@ -102,7 +102,8 @@ class Columns:
 def _place_of_text(names: Sequence[str], rows: Sequence[Record]) -> str:
     """Return the first of `KNOWN` that has text, or else that is there and has nothing yet."""
     with_text = (place for place in KNOWN if any(_is_text(row, place) for row in rows))
-    empty = (place for place in KNOWN if place in names and all(row.get(place) is None for row in rows))
+    nothing = (place for place in KNOWN if all(found_at(row, place) is None for row in rows))
+    empty = (place for place in nothing if any(_followed(row, place)[1] is None for row in rows))
     if (found := next(chain(with_text, empty), None)) is None:
         raise MissingColumnError(
             f"no column is known to have the outputs, there is only {', '.join(names)}: name it with --text-column, or "

@@ -22,6 +22,7 @@ _KEPT = 256
 
 RowProblem: TypeAlias = Literal[
     "no_text",
+    "server_calls",
     "not_text",
     "lone_surrogate",
     "not_utf_8",
@@ -30,9 +31,9 @@ RowProblem: TypeAlias = Literal[
     "bad_tools",
     "bad_finish_reason",
 ]
-"""Why a row cannot be read: its text is missing, is something else, has half of a surrogate pair, which no encoding can
-write, or is not UTF-8; its line is not a JSON object, or longer than any output; its tools or finish reason cannot be
-read."""
+"""Why a row cannot be read: its text is missing, perhaps as the server found the calls, is something else, has half of
+a surrogate pair, which no encoding can write, or is not UTF-8; its line is not a JSON object, or too long;
+its tools or finish reason cannot be read."""
 
 
 class RowError(ValueError):
@@ -166,7 +167,10 @@ def _output(row: Record, place: str) -> str:
     if place == CHAT and not is_last_word(row):
         role = found_at(row, "messages[-1].role")
         raise RowError("no_text", f"the last message is of the role {role!r}")
-    return _text(found_at(row, place), place)
+    text = found_at(row, place)
+    if not text and found_at(row, calls := f"{place.removesuffix('content')}tool_calls"):
+        raise RowError("server_calls", f"no text, as the server found the calls: they are under {calls!r}")
+    return _text(text, place)
 
 
 def _word(value: object, column: str | None, problem: RowProblem) -> str:

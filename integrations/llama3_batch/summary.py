@@ -81,7 +81,8 @@ class Summary:
             self._add_call(where, call)
         is_failing = not found.tool_calls
         for rejection in found.rejections:
-            reason, name, piece = rejection.reason.value, rejection.name, text[slice(*rejection.span)]
+            reason, name, (start, end) = rejection.reason.value, rejection.name, rejection.span
+            piece = text[start : max(end, start + _SHOWN) if rejection.is_attempt else end]  # it broke, and goes on
             _add_example(self._find("rejections", reason, rejection.is_attempt), where, rejection.detail, piece)
             if reason == "unknown_tool" and name:
                 self._find("unknown_tools", name)

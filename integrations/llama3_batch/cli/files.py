@@ -113,8 +113,6 @@ def _report(done: Sequence[DoneFile], out: Path | None, screen: Console, *, over
     summary = Summary()
     for file in done:
         summary.merge(file.summary)
-    click.echo()
-    print_report(screen, summary)
     where = {str(file.path): str(file.output) for file in done}
     folder = out or done[0].output.parent
     pages = {"report.html": report_html(summary, where), "report.json": report_json(summary, where)}
@@ -125,7 +123,10 @@ def _report(done: Sequence[DoneFile], out: Path | None, screen: Console, *, over
             raise OutputError(
                 f"{path} is no report of a run, and stays: move it away, or take another folder with --out"
             )
-    click.echo()
     for name, page in pages.items():
         write_bytes(folder / name, page.encode("utf-8", "backslashreplace"))
+    click.echo()
+    print_report(screen, summary)
+    click.echo()
+    for name in pages:
         click.echo(escape_invisible(f"written: {folder / name}"))

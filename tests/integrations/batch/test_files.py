@@ -303,6 +303,21 @@ def test_of_a_log_of_lm_studio_only_outputs_are_rows(tmp_path: Path) -> None:
     assert [(row["row"], row["extraction"]["content"]) for row in found] == [(1, "Hello."), (3, "Yes.")]
 
 
+@pytest.mark.parametrize("text", [None, ""])
+def test_an_answer_whose_calls_the_server_found_is_told_from_one_without_text(
+    tmp_path: Path, kind: str, text: str | None
+) -> None:
+    answer = {"role": "assistant", "content": text, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
+    for columns, place in (
+        ({"choices": [[{"message": answer}]] * 101}, "choices[0].message.tool_calls"),
+        ({"message": [answer] * 101}, "message.tool_calls"),
+    ):
+        found = results(f"--{kind}", write(tmp_path, kind, columns, place))
+        assert found[100]["extraction"]["error"] == (
+            f"server_calls: no text, as the server found the calls: they are under {place!r}"
+        )
+
+
 def test_a_row_of_a_log_without_an_output_has_an_error(tmp_path: Path, kind: str) -> None:
     found = results(f"--{kind}", write(tmp_path, kind, {"choices": [one["choices"] for one in chat("Hello.", None)]}))
     assert found[1]["extraction"]["error"] == "no_text: there is no 'choices[0].message.content'"

@@ -15,8 +15,11 @@ from rich.console import Console
 
 from batches import CALL, OUTPUTS, TOOL, extract_files, write_jsonl
 from llama3_batch.cli.report_screen import print_report
+from llama3_batch.columns import Columns
 from llama3_batch.report import sections
+from llama3_batch.rows import RowReader
 from llama3_batch.summary import MOST_NAMES, OTHERS, Example, Finding, Summary, loaded_summary
+from llama3_tools import ReadOptions
 
 
 @pytest.fixture
@@ -49,6 +52,12 @@ def test_the_terminal_has_it_in_a_minute(report: tuple[str, str, dict[str, Any]]
     assert "1  20.0%  get_weather $.city: string  1 misfit" in lines
     assert "row 7 of a.jsonl: no_text: there is no 'text'" in lines
     assert not any(line != line.rstrip() for line in printed.splitlines())
+
+
+def test_an_attempt_that_broke_is_shown_beyond_where_it_did() -> None:
+    text, summary = '{"name": "f", "parameters": {oops}} Done.', Summary()
+    summary.add_row(("a", 0), RowReader(Columns("text"), None, ReadOptions()).read({"text": text}))
+    assert summary.tables["failing"]["malformed"].examples[0].text == text
 
 
 def test_the_json_has_all_counts_and_examples(report: tuple[str, str, dict[str, Any]]) -> None:
