@@ -206,13 +206,16 @@ def _text(value: object, column: str) -> str:
 
 
 def written_id(value: object) -> str | None:
-    r"""Return a row's key as text; a list, an object or a truth value as JSON.
+    r"""Return a row's key as text: other values as JSON, and bytes that are not UTF-8 in hexadecimal digits.
 
-    >>> written_id("a"), written_id(7), written_id({"a": True}), written_id(b"a"), written_id(b"\xff"), written_id(None)
-    ('a', '7', '{"a": true}', 'a', '\\xff', None)
+    >>> written_id("a"), written_id(7), written_id(True), written_id(b"a"), written_id(b"\xff\x00"), written_id(None)
+    ('a', '7', 'true', 'a', 'ff00', None)
     """
     if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.hex()
     if isinstance(value, (bool, list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
     return None if value is None else str(value)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from llama3_tools.arguments.coercion import Coercer
 from llama3_tools.arguments.schema import SchemaReader
-from llama3_tools.arguments.wording import MAX_LISTED, Path, listed, problem_at, said_of
+from llama3_tools.arguments.wording import MAX_LISTED, Path, listed, no_alternative, problem_at, said_of
 from llama3_tools.errors import ToolDefinitionError, of_extra
 from llama3_tools.tools.schema_check import schema_flaw
 from llama3_tools.values import ArgumentProblem, ProblemReason
@@ -22,9 +22,12 @@ _REASONS: dict[str | None, ProblemReason] = {
     "const": ProblemReason.NOT_IN_ENUM,
     "required": ProblemReason.MISSING_PARAMETER,
     "additionalProperties": ProblemReason.UNKNOWN_PARAMETER,
+    "unevaluatedProperties": ProblemReason.UNKNOWN_PARAMETER,
     **dict.fromkeys(("anyOf", "oneOf", "items"), ProblemReason.INVALID_VALUE),
 }
 """The rules about types, of which coercion says more. The others are about values."""
+_SHOWN = {ProblemReason.WRONG_TYPE, ProblemReason.NOT_IN_ENUM}
+"""Of these, what was expected says more than the library."""
 
 
 def validate_arguments(arguments: dict[str, Any], schema: Mapping[str, Any]) -> tuple[ArgumentProblem, ...]:
@@ -92,14 +95,21 @@ class ArgumentValidator:
         told = {path[:length] for path, _ in found for length in range(len(path) + 1)}
         steps = iter(range(MAX_LISTED))
         for path, error in chain.from_iterable(_of_values(error, (), told, steps) for error in errors):
-            reason = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE)
-            detail = said_of(error.message, error.validator, error.validator_value)
-            schema, value = error.schema, error.instance
-            if error.validator == "required":
-                schema, value = schema.get("properties", {}).get(path[-1], True), None
-            declared = self._reader.node(schema).declared
-            found[path, problem_at(path, declared, value, reason, detail=detail)] = None
+            found[path, self._problem(path, error)] = None
         return (problem for _, problem in found)
+
+    def _problem(self, path: Path, error: _Error) -> ArgumentProblem:
+        reason, detail = _REASONS.get(error.validator, ProblemReason.INVALID_VALUE), ""
+        schema, value = error.schema, error.instance
+        if reason is ProblemReason.MISSING_PARAMETER:
+            schema, value = schema.get("properties", {}).get(path[-1], True), None
+        elif error.context:
+            closest = min(_branches(error), key=len)[0]
+            place = _places((*path, *closest.relative_path), closest)[0]
+            reason, detail = ProblemReason.NO_ALTERNATIVE, no_alternative(self._problem(place, closest))
+        elif reason not in _SHOWN:
+            detail = said_of(error.message, error.validator, error.validator_value)
+        return problem_at(path, self._reader.node(schema).declared, value, reason, detail=detail)
 
 
 def _of_values(error: _Error, above: Path, told: Collection[Path], steps: Iterator[int]) -> list[tuple[Path, _Error]]:
@@ -114,13 +124,23 @@ def _of_values(error: _Error, above: Path, told: Collection[Path], steps: Iterat
     path = (*above, *error.relative_path)
     alternatives = error.context if next(steps, None) is not None else ()
     meant: list[list[tuple[Path, _Error]]] = []
-    for _, branch in groupby(alternatives, lambda inner: next(iter(inner.relative_schema_path), None)):
+    for branch in _branches(error) if alternatives else ():
         said = list(chain.from_iterable(_of_values(inner, path, told, steps) for inner in branch))
         if said and all(inner.validator not in _REASONS for _, inner in said):
             meant.append(said)
     if len(meant) == 1:
         return meant[0]
-    paths = [path]
-    if error.validator == "required":  # there is an error for each name, which it does not say
-        paths = [(*path, name) for name in error.validator_value if name not in error.instance]
-    return [(path, error) for path in paths if error.validator not in _REASONS or path not in told]
+    return [(place, error) for place in _places(path, error) if error.validator not in _REASONS or place not in told]
+
+
+def _branches(error: _Error) -> list[list[_Error]]:
+    """Return what is wrong with each alternative."""
+    branches = groupby(error.context, lambda inner: next(iter(inner.relative_schema_path), None))
+    return [list(errors) for _, errors in branches]
+
+
+def _places(path: Path, error: _Error) -> list[Path]:
+    """Return where an error at a path is: where the parameters would be that are missing, which it does not say."""
+    if error.validator != "required":
+        return [path]
+    return [(*path, name) for name in error.validator_value if name not in error.instance]

@@ -88,7 +88,12 @@ ALTERNATIVES = [
         {"kind": "a", "s": "c", "n": "?"},
         ['$.x.n: expected integer, got the string "?"', "$.x.s: 'c' does not match '^a$'"],
     ),
-    ({"anyOf": [{"maximum": 1}, {"minimum": 9}]}, 5, ["$.x: 5 is not valid under any of the given schemas"]),
+    (
+        {"anyOf": [{"maximum": 1}, {"minimum": 9}]},
+        5,
+        ["$.x: fits none of the alternatives; of the closest one, $.x: 5 is greater than the maximum of 1"],
+    ),
+    ({"if": {}, "then": {"enum": [1, 2]}}, 5, ["$.x: expected 1 or 2, got the integer 5"]),
 ]
 
 
