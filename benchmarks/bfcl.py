@@ -4,8 +4,8 @@
     python benchmarks/bfcl.py rows.jsonl.gz --list
     python benchmarks/bfcl.py rows.jsonl.gz --page docs/how-well-it-reads.md benchmarks/README.md
 
-What is read: `bfcl_files.py`. First, the leaderboard's decoder and checker have to repeat the verdicts that are
-beside the outputs: if they repeat less than `SHARE` of them, nothing is judged.
+What is read: `bfcl_files.py`. First, the leaderboard's decoder and checker have to repeat the verdicts that
+came with the outputs: if they repeat less than `SHARE` of them, nothing is judged.
 """
 
 from __future__ import annotations

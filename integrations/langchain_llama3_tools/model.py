@@ -184,8 +184,9 @@ class Llama3ToolModel(BaseChatModel):
         tools = bound_chat([schema], self.options).tools
         kind = schema if isinstance(schema, type) and issubclass(schema, (BaseModel, BaseModelV1)) else None
         misfits = partial(ArgumentChecks(tools).misfits, class_check=class_check([schema]))
-        how = {"include_raw": include_raw, "starts_reasoning": self.options.read.starts_reasoning}
-        reader = ObjectReader(next(iter(tools.values())), kind, misfits, **how)
+        starts = self.options.read.starts_reasoning
+        [tool] = tools.values()
+        reader = ObjectReader(tool, kind, misfits, include_raw=include_raw, starts_reasoning=starts)
         model = self.model_copy()
         model._previews = reader.previews
         told = {"kwargs": {"method": "function_calling"}, "schema": schema}  # for traces, as with any model

@@ -32,8 +32,8 @@ RowProblem: TypeAlias = Literal[
     "bad_finish_reason",
 ]
 """Why a row cannot be read: its text is missing, perhaps as the server found the calls, is something else, has half of
-a surrogate pair, which no encoding can write, or is not UTF-8; its line is not a JSON object, or too long;
-its tools or finish reason cannot be read."""
+a surrogate pair, which no encoding can write, or is not UTF-8; its line is not a JSON object, or too long; its
+tools or finish reason cannot be read."""
 
 
 class RowError(ValueError):

@@ -45,7 +45,7 @@ from llama3_tools.chat import (
 )
 from llama3_tools.errors import a_type, require_options
 from llama_index_llama3_tools.errors import MalformedToolCallError
-from llama_index_llama3_tools.messages import to_dicts, to_messages, with_own_roles
+from llama_index_llama3_tools.messages import NO_PLACE, to_dicts, to_messages, with_own_roles
 from llama_index_llama3_tools.structured import GrowingObject
 from llama_index_llama3_tools.tools import as_tools, class_check, output_tool, rename_tools, tool_dicts
 from llama_index_llama3_tools.turns import Turn
@@ -72,7 +72,7 @@ class _Option(ChatOption, total=False):
 
 _OF_REQUESTS = {"callback_manager", "rate_limiter"}
 """What the wrapped LLM reports its requests by, and waits for."""
-_OPTIONS = (*(ChatOption.__optional_keys__ - {"read", "progress"}), *LLM.model_fields)
+_OPTIONS = (*(ChatOption.__optional_keys__ - {"read"} - NO_PLACE), *LLM.model_fields)
 
 
 class Llama3ToolLLM(FunctionCallingLLM):

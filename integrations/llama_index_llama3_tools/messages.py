@@ -10,6 +10,8 @@ from llama_index.core.base.llms.types import ContentBlock, ThinkingBlock, ToolCa
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
+NO_PLACE = frozenset({"progress"})
+"""The options of reading for which no message has a place."""
 CALL_KWARGS = frozenset({"tool_calls", "function_call"})
 """Where integrations put calls that are in no blocks."""
 _RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}

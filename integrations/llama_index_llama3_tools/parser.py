@@ -14,7 +14,7 @@ from llama3_tools.chat import ChatOptions, OnInvalid, RepeatedCalls, Reply, Tool
 from llama3_tools.errors import a_type, require_options, require_words
 from llama_index_llama3_tools.answers import Answer, AnyResponse, astream_responses, stream_responses
 from llama_index_llama3_tools.errors import MalformedToolCallError
-from llama_index_llama3_tools.messages import to_dicts, to_messages
+from llama_index_llama3_tools.messages import NO_PLACE, to_dicts, to_messages
 from llama_index_llama3_tools.output import Llama3ToolOutput
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
@@ -60,7 +60,7 @@ class Llama3JsonToolOutputParser(BaseOutputParser):
     ) -> None:
         require_words({"on_invalid": on_invalid}, on_invalid=OnInvalid)
         require_options(
-            type(self).__name__, options, {*ReadOption.__optional_keys__, "on_invalid", "repeated_calls"} - {"progress"}
+            type(self).__name__, options, {*ReadOption.__optional_keys__, "on_invalid", "repeated_calls"} - NO_PLACE
         )
         read = ReadOptions(**options)
         if tools is None and read.coerce_arguments:

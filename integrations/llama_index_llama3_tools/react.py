@@ -16,6 +16,7 @@ from llama3_tools.chat import ChatOptions, Reply, ToolChat
 from llama3_tools.errors import require_options
 from llama3_tools.literals.beginning import object_at_start
 from llama_index_llama3_tools.errors import MalformedToolCallError
+from llama_index_llama3_tools.messages import NO_PLACE
 from llama_index_llama3_tools.tools import LlamaIndexToolLike, tool_dicts
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Llama3ReActOutputParser(ReActOutputParser):
         tools: Iterable[LlamaIndexToolLike] | None = None,
         **options: Unpack[ReadOption],
     ) -> None:
-        require_options(type(self).__name__, options, ReadOption.__optional_keys__ - {"progress"})
+        require_options(type(self).__name__, options, ReadOption.__optional_keys__ - NO_PLACE)
         read = replace(_READ, **options)
         plain = replace(read, formats=("none",), split_reasoning=True, coerce_arguments=False, repair=False)
         self._thoughts = Extractor(options=plain)

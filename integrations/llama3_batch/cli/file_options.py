@@ -16,6 +16,7 @@ from llama3_tools.errors import MissingExtraError
 if TYPE_CHECKING:
     from llama3_batch.sources import FileFormat
 
+_KINDS: tuple[FileFormat, ...] = ("jsonl", "parquet")
 _FILE_OPTIONS = (
     click.Option(["--jsonl"], is_flag=True, help="Each FILE has JSON lines: an object with an output in each line."),
     click.Option(["--parquet"], is_flag=True, help="Each FILE is Parquet, with an output in each row."),
@@ -42,7 +43,7 @@ _FILE_OPTIONS = (
         help="The column that says why each output ended. After `length`, `max_tokens` and `content_filter`, what is "
         "still open does not count as a call.",
     ),
-    click.Option(["--to"], type=click.Choice(["jsonl", "parquet"]), help="What to write.  [default: the same as FILE]"),
+    click.Option(["--to"], type=click.Choice(_KINDS), help="What to write.  [default: the same as FILE]"),
     click.Option(
         ["--out"],
         type=click.Path(path_type=Path),
@@ -78,7 +79,7 @@ def add_files(command: click.Command) -> None:
 def _extract(single: Callable[..., Any], options: dict[str, Any]) -> object:
     """Read files of many outputs if that is asked for, and single outputs otherwise."""
     of_files = {str(option.name): options.pop(str(option.name)) for option in _FILE_OPTIONS}
-    kinds: list[FileFormat] = [kind for kind in ("jsonl", "parquet") if of_files.pop(kind)]
+    kinds = [kind for kind in _KINDS if of_files.pop(kind)]
     if not kinds:
         context = click.get_current_context()
         given = {name for name in of_files if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
